@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from papers import data_sets, graded_sets, invented_data, load_recipe, recipe_names, reporting, runner
-from papers.verdicts import read_paper_table
+from papers import data_sets, invented_data, reporting, runner
+from papers.corpora import DEVICE_VARIABLE
+from papers.recipes import load_recipe, recipe_names
+from papers.verdicts import describe_verdicts
 from paragloss.errors import ParaglossError
 
 
@@ -62,13 +64,14 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def list_recipes() -> int:
     """Print each recipe with its minutes, the first missing file and its title."""
-    seconds = reporting.recorded_seconds()
+    results = reporting.read_results()
+    tables = results["tables"] | {"results": results}
     for name in recipe_names():
         recipe = load_recipe(name)
-        missing = runner.missing_data(recipe)
+        missing = recipe.list_missing_data()
         state = f"no {missing[0]}" if missing else "ready"
-        minutes = f"{seconds[name] / 60:.0f}" if name in seconds else "?"
-        print(f"{name:22} {minutes:>4} min  {state:28} {runner.recipe_title(recipe)}")
+        minutes = f"{tables[name]['seconds'] / 60:.0f}" if name in tables else "?"
+        print(f"{name:22} {minutes:>4} min  {state:28} {recipe.title}")
     return 0
 
 
@@ -91,8 +94,9 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
     def report(part: str) -> None:
         print(f"{name}: {part}", file=sys.stderr, flush=True)
 
-    os.environ[graded_sets.DEVICE_VARIABLE] = options.device
-    is_invented = options.smoke and bool(runner.missing_data(load_recipe(name)))
+    os.environ[DEVICE_VARIABLE] = options.device
+    recipe = load_recipe(name)
+    is_invented = options.smoke and bool(recipe.list_missing_data())
     out = Path(options.out, f"{name}-invented" if is_invented else name)
     with invented_data.use_invented_data() if is_invented else nullcontext():
         results = runner.run_recipe(
@@ -109,7 +113,7 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
         print(f"OK   {name}: runs on invented data; values mean nothing and are not compared")
         return 0
     if not options.smoke:
-        for line in reporting.describe_verdicts(read_paper_table(name), results.values):
+        for line in describe_verdicts(recipe, results.values):
             print(line)
     return print_checks(name, results)
 
@@ -123,7 +127,7 @@ def print_checks(name: str, results: runner.Results) -> int:
             f"FAIL {name}, {check.part}, {check.row}, {check.column}: "
             f"{check.measured:.4f}, recorded {check.recorded:.4f} ± {check.tolerance:.4f}"
         )
-    problems = reporting.unconverged_rows(results)
+    problems = runner.list_unconverged_rows(results)
     for problem in problems:
         print(f"FAIL {name}: {problem}")
     is_ok = not failures and not problems

@@ -42,22 +42,21 @@ T = TypeVar("T", bound=Identified)
 Columns: TypeAlias = dict[str, float | list[float]]
 #: The rows that a recipe measures of one part with one seed: row name -> columns.
 Rows: TypeAlias = dict[str, Columns]
-
-
-#: What a recipe says about the training of a row: the epoch whose parameters were kept, and how many were run.
-BUDGET = ("best epoch", "epochs")
+#: The device that networks are trained on (`python -m papers run --device`), also in the processes of a run.
+DEVICE_VARIABLE = "PARAGLOSS_PAPERS_DEVICE"
 
 
 def training_budget(meta: Mapping[str, Any]) -> Columns:
-    """Return the columns BUDGET of a model trained by epochs."""
+    """Return the columns on a row's training: the epoch whose parameters were kept, and how many were run."""
     return {"best epoch": float(meta["best"]), "epochs": float(meta["epochs"])}
 
 
 def fit_with_budget(fit: Callable[..., Encoder], train: Sequence[Concept], **settings: Any) -> tuple[Encoder, Columns]:
-    """Fit a method that is trained by epochs, and return the columns BUDGET of one of its networks.
+    """Fit a method that is trained by epochs; return it with the columns "best epoch" and "epochs".
 
-    Of several networks it is the one whose best epoch was nearest to its last. Trainings that are not validated, such
-    as BAE's pretraining, keep the parameters of their last epoch by design: they count only if nothing else is trained.
+    Of several networks they are those of the one whose best epoch was nearest to its last. Trainings that are not
+    validated, such as BAE's pretraining, keep the parameters of their last epoch by design: they count only if nothing
+    else is trained.
     """
     epochs_by_network: list[list[EpochProgress]] = []
 
@@ -70,7 +69,7 @@ def fit_with_budget(fit: Callable[..., Encoder], train: Sequence[Concept], **set
     validated = [network for network in epochs_by_network if network[0].measure is not None]
     budgets = [_find_best_epoch(network) for network in validated or epochs_by_network]
     best_epoch, epochs = max(budgets, key=lambda budget: budget[0] / budget[1], default=(0.0, 0.0))
-    return model, dict(zip(BUDGET, (best_epoch, epochs), strict=True))
+    return model, {"best epoch": best_epoch, "epochs": epochs}
 
 
 def _find_best_epoch(network: Sequence[EpochProgress]) -> tuple[float, float]:

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import lzma
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 import tomllib
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,9 +23,9 @@ from typing import NamedTuple
 from papers import data_converters as converters
 from papers.corpora import data_folder
 from papers.data_converters import Converter
-from papers.downloads import DownloadError, clone_repository, download_file, download_first
-from paragloss.errors import InputError
+from paragloss.errors import InputError, ParaglossError
 
+TIMEOUT_SECONDS = 60
 DEBIAN, DEBIAN_SUITE = "https://deb.debian.org/debian", "bookworm"
 CONVERTERS: dict[str, Converter] = {
     "ddtp": converters.convert_package_descriptions,
@@ -34,6 +39,10 @@ CONVERTERS: dict[str, Converter] = {
 }
 #: The publisher's codes of languages, where they differ from ours.
 LANGUAGE_CODES = {"ddtp": converters.DEBIAN_CODES, "tatoeba": converters.TATOEBA_CODES}
+
+
+class DownloadError(ParaglossError):
+    """A file or repository could not be downloaded."""
 
 
 class DataSet(NamedTuple):
@@ -158,6 +167,53 @@ def download_libreoffice_help(raw: Path, langs: Sequence[str]) -> None:
             raise DownloadError(f"Debian {DEBIAN_SUITE} has no package {package}")
         address = addresses[package]
         download_file(f"{DEBIAN}/{address}", raw / address.rpartition("/")[2])
+
+
+def download_file(url: str, target: Path) -> Path:
+    """Download a file and return its path; a partial file never has the target's name.
+
+    :raises DownloadError: with the address and the reason
+    """
+    sys.stderr.write(f"downloading {url}\n")
+    partial = target.with_name(f"{target.name}.partial")
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response, partial.open("wb") as file:
+            shutil.copyfileobj(response, file)
+    except (urllib.error.URLError, OSError) as error:
+        partial.unlink(missing_ok=True)
+        raise DownloadError(f"can't download {url}: {getattr(error, 'reason', error)}") from error
+    return partial.rename(target)
+
+
+def download_first(urls: list[str], folder: Path) -> Path:
+    """Download the first of several addresses that exists, for files that are published in one of several formats.
+
+    :raises DownloadError: of the last address
+    """
+    for url in urls[:-1]:
+        try:
+            return download_file(url, folder / url.rpartition("/")[2])
+        except DownloadError as error:
+            if not isinstance(error.__cause__, urllib.error.HTTPError):
+                raise
+    return download_file(urls[-1], folder / urls[-1].rpartition("/")[2])
+
+
+def clone_repository(url: str, folder: Path) -> Path:
+    """Clone the newest state of a Git repository and return its folder.
+
+    :raises DownloadError: with the last line that git printed
+    """
+    sys.stderr.write(f"cloning {url}\n")
+    if shutil.which("git") is None:
+        raise DownloadError(f"can't clone {url}: git is not installed")
+    process = subprocess.run(
+        ["git", "clone", "--quiet", "--depth", "1", url, str(folder)], capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        lines = process.stderr.strip().splitlines() or ["git failed"]
+        raise DownloadError(f"can't clone {url}: {lines[-1]}")
+    return folder
 
 
 DATA_SETS = {

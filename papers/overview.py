@@ -1,4 +1,4 @@
-"""Summarize the `results` recipe: every system's means by task, its costs, and paired tests between systems.
+"""The page of results: every system's means by task, its costs, and paired tests between systems.
 
 A collection's set is a kind of task on it ("documents, ddtp") over all its language pairs. Two systems are compared on
 the queries that both were asked, after averaging seeds; p-values are by randomisation, with Holm's correction.
@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from papers.markdown import format_cell, format_figure, format_grid
+from papers.recipes import load_recipe
 from papers.runner import read_cells
-from papers.verdicts import format_figure
-from paragloss.evaluation import compare, holm
+from papers.verdicts import describe_verdicts
+from paragloss.evaluation import Comparison, compare, holm
 
 #: task -> system -> seed -> one value per query
 QueryScores: TypeAlias = dict[str, dict[str, dict[int, list[float]]]]
@@ -22,9 +24,23 @@ QueryScores: TypeAlias = dict[str, dict[str, dict[int, list[float]]]]
 BASELINE = "fast"
 TASK_KINDS = ("documents", "ad hoc", "sentences", "words", "questions")
 PAPER_METHODS = ("K-NRM behind the table", "CL-LSI", "OPCA", "CCA", "Cr5", "S2Net", "BAE", "XCNN", "SOSL")
-#: Which system is expected to be above which rivals.
+#: Which system is expected to be above which rivals, and these in words.
 RIVALS = {"fast": PAPER_METHODS, "fast with own table and Cr5": PAPER_METHODS, "best": ("e5",)}
+RIVALS_IN_WORDS = ("every single method of the papers", "the same methods", "e5 alone")
 SIGNIFICANCE = 0.05
+COST_COLUMNS = {"seconds": "training, s", "MB": "model, MB", "documents/s": "documents/s", "ms/query": "ms a query"}
+_INTRODUCTION = """\
+Measured by `python -m papers run results`. Learned systems have up to three seeds: mean ± standard deviation. Tasks,
+splits and sizes are those of `papers/tasks.py`. `fast` is what `paragloss search` does with the default model (its
+held-out build, which has not seen the queries), `best` is `fast` with e5; `own` adds a table and Cr5 learned from the
+training part of the same collection. An empty cell: the system does not translate between these languages, or it was
+not measured. Costs are of one core; all took {minutes:,.0f} minutes of one core ({machine}).
+"""
+_RIVALS_INTRODUCTION = """\
+`fast`, which has learned nothing from the collection, against each method of the papers, which has; the same with a
+table and Cr5 learned from the texts those methods learned from; and `best`, with e5, against e5 alone. On all queries
+of a set that both were asked. p by randomisation with Holm's correction; significant: p under .05.
+"""
 
 
 def summarize_results(folder: Path) -> dict[str, Any]:
@@ -60,26 +76,13 @@ def _mean(values: Sequence[float], digits: int) -> float:
     return round(float(np.mean(values)), digits)
 
 
-def pair_scores(tasks: QueryScores, first: str, second: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Return two systems' scores of the queries that both were asked, averaged over seeds."""
-    first_scores: dict[str, float] = {}
-    second_scores: dict[str, float] = {}
-    for task, systems in tasks.items():
-        if first in systems and second in systems:
-            means = [np.mean(list(systems[name].values()), axis=0).tolist() for name in (first, second)]
-            for number, (first_mean, second_mean) in enumerate(zip(*means, strict=True)):
-                first_scores[f"{task} {number}"], second_scores[f"{task} {number}"] = first_mean, second_mean
-    return first_scores, second_scores
-
-
 def compare_with_baseline(scores: QueryScores) -> dict[str, dict[str, dict[str, float]]]:
     """Compare every system with the baseline: kind of task -> system -> means, difference and corrected p."""
     comparisons: dict[str, dict[str, dict[str, float]]] = {}
     for kind in dict.fromkeys(task.split(",")[0] for task in scores):
         tasks = {task: by for task, by in scores.items() if task.split(",")[0] == kind and BASELINE in by}
         systems = dict.fromkeys(name for by in tasks.values() for name in by if name != BASELINE)
-        tests = {name: compare(*pair_scores(tasks, BASELINE, name)) for name in systems}
-        corrected = holm({name: test.p_randomisation for name, test in tests.items()})
+        tests, corrected = _run_tests({name: _pair_scores(tasks, BASELINE, name) for name in systems})
         comparisons[kind] = {
             name: {
                 "queries": test.queries,
@@ -99,9 +102,7 @@ def compare_with_rivals(scores: QueryScores) -> dict[str, dict[str, Any]]:
     for name in dict.fromkeys(task.rpartition(", ")[0] for task in scores):
         tasks = {task: systems for task, systems in scores.items() if task.rpartition(", ")[0] == name}
         for system, rivals in RIVALS.items():
-            pairs = {rival: pair_scores(tasks, rival, system) for rival in rivals}
-            tests = {rival: compare(*pair) for rival, pair in pairs.items() if pair[0]}
-            corrected = holm({rival: test.p_randomisation for rival, test in tests.items()})
+            tests, corrected = _run_tests({rival: _pair_scores(tasks, rival, system) for rival in rivals})
             for rival, test in tests.items():
                 comparisons.setdefault(name, {}).setdefault(system, {})[rival] = {
                     "queries": test.queries,
@@ -110,6 +111,61 @@ def compare_with_rivals(scores: QueryScores) -> dict[str, dict[str, Any]]:
                     "p": round(corrected[rival], 5),
                 }
     return comparisons
+
+
+#: The scores of two systems for the same queries: query -> score.
+ScorePair: TypeAlias = tuple[dict[str, float], dict[str, float]]
+
+
+def _pair_scores(tasks: QueryScores, first: str, second: str) -> ScorePair:
+    """Return two systems' scores of the queries that both were asked, averaged over seeds."""
+    first_scores: dict[str, float] = {}
+    second_scores: dict[str, float] = {}
+    for task, systems in tasks.items():
+        if first in systems and second in systems:
+            for name, scores in ((first, first_scores), (second, second_scores)):
+                means = np.mean(list(systems[name].values()), axis=0).tolist()
+                scores.update({f"{task} {number}": mean for number, mean in enumerate(means)})
+    return first_scores, second_scores
+
+
+def _run_tests(pairs: Mapping[str, ScorePair]) -> tuple[dict[str, Comparison], dict[str, float]]:
+    """Compare each pair that has queries; return the comparisons, and their p-values corrected by Holm's method."""
+    tests = {name: compare(*pair) for name, pair in pairs.items() if pair[0]}
+    return tests, holm({name: test.p_randomisation for name, test in tests.items()})
+
+
+def render_results_page(results: Mapping[str, Any]) -> str:
+    """Write the page of all results in Markdown."""
+    introduction = _INTRODUCTION.format(minutes=results["seconds"] / 60, machine=results["machine"])
+    lines = ["# Results: every method on the same splits", "", introduction]
+    lines += ["## Above every paper's method?", "", _RIVALS_INTRODUCTION]
+    header = ["set", "system", "queries", "mean", "nearest rival", "its mean", "p", "above", "below"]
+    claims = results["claims"].items()
+    rows = [_make_rival_row(name, system, tests) for name, by in claims for system, tests in by.items()]
+    lines += [*format_grid(header, rows), ""]
+    lines += [*(f"- {sentence}" for sentence in describe_rivals(results["claims"])), ""]
+    for kind in TASK_KINDS:
+        tasks = _tasks_of_kind(results, kind)
+        if tasks:
+            measure = "nDCG@10" if kind == "ad hoc" else "reciprocal rank"
+            lines += [f"## {kind.capitalize()}: {measure}", "", *_task_table(tasks), ""]
+            lines += _comparison_table(results["comparisons"].get(kind, {}))
+    lines += ["## Cost", "", *_cost_table(results["costs"]), "", "## The papers' tables", ""]
+    for name, recorded in results["tables"].items():
+        recipe = load_recipe(name)
+        lines.append(f"- {recipe.title}, `python -m papers run {name}`:")
+        lines += [f"  {line}" for line in describe_verdicts(recipe, recorded["values"])]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def render_systems(kinds: Sequence[str], systems: Sequence[str], results: Mapping[str, Any]) -> str:
+    """Write some systems of the results page, a table for each kind of task."""
+    lines = []
+    for kind in kinds:
+        lines += [f"**{kind}**", "", *_task_table(_tasks_of_kind(results, kind), systems), ""]
+    lines.append("`python -m papers run results`. Three seeds, each with other training texts: mean ± deviation. ")
+    return "\n".join(lines) + "Reciprocal rank; nDCG@10 where ad hoc.\n"
 
 
 def is_above(test: Mapping[str, float]) -> bool:
@@ -124,9 +180,8 @@ def is_below(test: Mapping[str, float]) -> bool:
 
 def describe_rivals(claims: Mapping[str, Any]) -> list[str]:
     """Write a sentence for each system of RIVALS: on which sets it is above all rivals, and below whom."""
-    rivals_in_words = ("every single method of the papers", "the same methods", "e5 alone")
     sentences = []
-    for system, description in zip(RIVALS, rivals_in_words, strict=True):
+    for system, description in zip(RIVALS, RIVALS_IN_WORDS, strict=True):
         tests_by_set = {name: systems[system] for name, systems in claims.items() if system in systems}
         if not tests_by_set:
             continue
@@ -140,14 +195,53 @@ def describe_rivals(claims: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def format_p(p: float) -> str:
-    """Format a p-value."""
-    return "under .0002" if p < 0.0002 else f"{p:.4f}".replace("0.", ".", 1)
-
-
-def rival_row(name: str, system: str, tests: Mapping[str, Any]) -> list[str]:
+def _make_rival_row(name: str, system: str, tests: Mapping[str, Any]) -> list[str]:
     """Make the row of a system on one set: its nearest rival, and how many rivals it is above and below."""
     rival, test = max(tests.items(), key=lambda item: item[1]["rival"] - item[1]["mean"])
     counts = [f"{sum(map(check, tests.values()))} of {len(tests)}" for check in (is_above, is_below)]
-    means = [format_figure(test["mean"]), rival, format_figure(test["rival"]), format_p(test["p"])]
+    means = [format_figure(test["mean"]), rival, format_figure(test["rival"]), _format_p(test["p"])]
     return [name, system, str(test["queries"]), *means, *counts]
+
+
+def _format_p(p: float) -> str:
+    return "under .0002" if p < 0.0002 else f"{p:.4f}".replace("0.", ".", 1)
+
+
+def _tasks_of_kind(results: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {task: scores for task, scores in results["tasks"].items() if task.split(",")[0] == kind}
+
+
+def _task_table(tasks: Mapping[str, Any], systems: Sequence[str] = ()) -> list[str]:
+    """Make a row for each system, the best mean first; the mean is left out where a task was not measured."""
+    means: dict[str, list[float]] = {}
+    for scores in tasks.values():
+        for name, values in scores["systems"].items():
+            means.setdefault(name, []).append(float(np.mean(values)))
+    rows = []
+    for name in sorted(means, key=lambda name: (-np.mean(means[name]), name)):
+        if not systems or name in systems:
+            cells = [format_cell(scores["systems"].get(name)) for scores in tasks.values()]
+            is_complete = len(means[name]) == len(tasks)
+            rows.append([name, *cells, format_figure(float(np.mean(means[name]))) if is_complete else ""])
+    counts = ["queries", *(str(scores["queries"]) for scores in tasks.values()), ""]
+    header = ["", *(", ".join(task.split(", ")[1:]) for task in tasks), "mean"]
+    return format_grid(header, [*rows, counts])
+
+
+def _comparison_table(tests: Mapping[str, Any]) -> list[str]:
+    if not tests:
+        return []
+    rows = []
+    for name, test in sorted(tests.items(), key=lambda item: -item[1]["difference"]):
+        means = [format_figure(test["fast"]), format_figure(test["mean"]), f"{test['difference']:+.3f}"]
+        rows.append([name, str(test["queries"]), *means, _format_p(test["p"])])
+    caption = "Against `fast` on the same queries; p by randomisation with Holm's correction."
+    return [caption, "", *format_grid(["", "queries", "fast", "mean", "difference", "p"], rows), ""]
+
+
+def _cost_table(costs: Mapping[str, Any]) -> list[str]:
+    rows = [
+        [name, *(format_figure(cost[column]) if column in cost else "" for column in COST_COLUMNS)]
+        for name, cost in sorted(costs.items())
+    ]
+    return format_grid(["", *COST_COLUMNS.values()], rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from papers.runner import Results
 from paragloss.evaluation.report import panels
+
+_ENDS_IN_NUMBER = re.compile(r"[^,]* [\d.]+")
 
 
 def plot_lines(
@@ -26,10 +29,10 @@ def plot_lines(
 
 
 def plot_columns(results: Results, axis: str, columns: Sequence[str]) -> Any:
-    """Draw a line for each column; the rows whose names end in a number are positions on the axis."""
+    """Draw a line for each column; rows named "epsilon 0.5" are positions on the axis, others are left out."""
     figure, axes = panels(max(len(results.values), 1))
     for panel, (part, rows) in zip(axes, results.values.items(), strict=False):
-        positions = {row: float(row.split()[-1]) for row in rows if "," not in row}
+        positions = {row: float(row.split()[-1]) for row in rows if _ENDS_IN_NUMBER.fullmatch(row)}
         for name in columns:
             _draw_line(panel, list(positions.values()), np.array([rows[row][name] for row in positions]), name)
         panel.set(title=part, xlabel=axis)

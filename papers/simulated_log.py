@@ -10,22 +10,13 @@ vectors of Cr5, learned from the training packages, and is trained until it rank
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from papers.corpora import (
-    BUDGET,
-    Columns,
-    Rows,
-    Split,
-    open_term_index,
-    rank_randomly,
-    split_collection,
-    training_budget,
-)
+from papers.corpora import Columns, Rows, Split, open_term_index, rank_randomly, split_collection, training_budget
 from papers.simulated_readers import simulate
 from papers.verdicts import CHANCE_ROW
 from paragloss.encoders.kernel_ranker import Knrm
@@ -40,23 +31,16 @@ from paragloss.translation import word_table
 from paragloss.types import Concept, Document, Floats, Hit, JudgedCollection, Qrels, Query, Reranker, Run, Translator
 from paragloss.vocabulary import Vocabulary, weigh
 
-DATA = ("ddtp/en.jsonl.gz", "ddtp/de.jsonl.gz")
-#: The thesis' seven columns: nDCG by the labels of two click models, mean over sessions of the reciprocal rank of the
-#: one document clicked.
-MEASURES = ("SAME @1", "SAME @5", "SAME @10", "DIFF @1", "DIFF @5", "DIFF @10", "RAW MRR")
-COLUMNS = (*MEASURES, *BUDGET)
-_NDCG = ("nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@10")
+NDCG_BY_COLUMN = {f"@{k}": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 5, 10)}
 MAX_EPOCHS, PATIENCE, DIM = 60, 5, 100
 #: From Cr5's vectors a rate of 1e-2 gives its best after the first epoch, and less (validation nDCG@10 .881 and .883).
-LEARNING_RATE, LEARNING_RATE_FROM_RANDOM = 1e-3, 1e-2
+LEARNING_RATE = 1e-3
 RESULTS_SHOWN = 10
 DOCUMENT_CHARS = 300
 READERS_PER_QUERY = 30
 #: Shares of the shown pairs with grade 1 or more, 2 or more, and 3.
 GRADE_SHARES = (0.4, 0.2, 0.1)
-#: A part of a table is a pair of languages, such as "en-de", with 2,000 training queries, or with ten times as many
-#: where it ends so; Danish is the language with the most packages.
-TRAIN_SIZE, LARGE_TRAIN_SIZE, LARGE_PART = 2000, 20_000, ", 20,000 queries"
+T = TypeVar("T")
 
 
 class Labels(NamedTuple):
@@ -85,16 +69,13 @@ class SearchLog(NamedTuple):
         return _fit_table(tuple((c.id, c.titles[self.lang], c.titles["en"]) for c in self.packages), self.lang)
 
     def translate_to_english(self, judged: JudgedCollection, translator: Translator | None = None) -> JudgedCollection:
-        """Translate the queries of a log into English."""
+        """Translate the queries of a log into English, by default by `fit_translator`."""
         return translate_log(judged, translator or self.fit_translator(), "en")
 
-    def rank_randomly(self, seed: int) -> Run:
-        """Rank the ten shown documents of each test query in a random order."""
-        return rank_randomly({query_id: self.results[query_id] for query_id in self.test_ids}, seed)
-
     def measure_random_order(self, seed: int) -> Rows:
-        """Measure a random order, as the row that all tables of the log begin with."""
-        return {CHANCE_ROW: self.measure_run(self.rank_randomly(seed))}
+        """Measure the shown documents in a random order, as the row that all tables of the log begin with."""
+        run = rank_randomly({query_id: self.results[query_id] for query_id in self.test_ids}, seed)
+        return {CHANCE_ROW: self.measure_run(run)}
 
     def rerank(self, model: Reranker, queries: Mapping[str, Query]) -> Run:
         """Rank the ten shown documents of each test query by a model."""
@@ -107,30 +88,30 @@ class SearchLog(NamedTuple):
         return run
 
     def measure_run(self, run: Run, query_ids: Sequence[str] | None = None) -> Columns:
-        """Measure the seven columns of the thesis' tables, query by query, of all test queries or of some."""
+        """Measure the seven columns of the thesis' tables, query by query, of all test queries or of some.
+
+        They are nDCG by the labels of two click models, "SAME @1" to "DIFF @10", and "RAW MRR", the mean over sessions
+        of the reciprocal rank of the one document clicked.
+        """
         selected = set(self.test_ids if query_ids is None else query_ids)
-        judged = [select_queries(qrels, selected) for qrels in (self.labels.same, self.labels.diff)]
-        scores = [evaluate(run, qrels, _NDCG)[name] for qrels in judged for name in _NDCG]
-        columns: Columns = {name: list(values.values()) for name, values in zip(MEASURES[:-1], scores, strict=True)}
-        return columns | {MEASURES[-1]: measure_sessions(run, self.labels.raw, selected)}
+        columns: Columns = {}
+        for label, qrels in (("SAME", self.labels.same), ("DIFF", self.labels.diff)):
+            scores = evaluate(run, _select_queries(qrels, selected), list(NDCG_BY_COLUMN.values()))
+            columns |= {f"{label} {name}": list(scores[ndcg].values()) for name, ndcg in NDCG_BY_COLUMN.items()}
+        return columns | {"RAW MRR": measure_sessions(run, self.labels.raw, selected)}
 
     def measure_ranker(self, model: Knrm, queries: Mapping[str, Query]) -> Columns:
         """Rerank the test queries and measure the run, and what training the model took."""
         return self.measure_run(self.rerank(model, queries)) | training_budget(model.meta)
 
 
-def simulate_log_of_part(part: str, *, smoke: bool) -> SearchLog:
-    """Simulate the log of a part of a table; see LARGE_PART."""
-    lang = part.removesuffix(LARGE_PART).removeprefix("en-")
-    return simulate_log(LARGE_TRAIN_SIZE if part.endswith(LARGE_PART) else TRAIN_SIZE, lang, smoke=smoke)
-
-
 @lru_cache(maxsize=1)
-def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: int = 1000) -> SearchLog:
+def simulate_log(train_size: int, lang: str = "de", *, smoke: bool) -> SearchLog:
     """Simulate readers of descriptions in a language, and label documents by their clicks.
 
     A smoke run has 60 training and 40 test queries from the beginning of the files.
     """
+    test_size = 1000
     if smoke:
         train_size, test_size = 60, 40
     split = _split_packages(lang, smoke)
@@ -141,22 +122,27 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool, test_size: i
     native = {c.id: Query(c.id, c.titles[lang], lang) for c in concepts}
     english = {c.id: Query(c.id, c.titles["en"], "en") for c in concepts}
     results = _search_bm25(documents, native)
-    sessions = simulate_readers(results, estimate_preferences(results, documents, lang), lang)
+    sessions = _simulate_readers(results, documents, lang)
     rates = clicks.dctr(sessions)
-    grades, scores = grade_scores(rates), clicks.round_to_thousandths(rates)
-    train_ids = [c.id for c in train if c.id in rates]
+    grades, scores = _grade_scores(rates), clicks.round_to_thousandths(rates)
+    train_ids, test_ids = [c.id for c in train if c.id in rates], [c.id for c in test]
     queries = [native[query_id] for query_id in train_ids]
+    labels = Labels(
+        _select_queries(grades, test_ids),
+        _select_queries(_grade_scores(clicks.tacm(sessions).relevance()), test_ids),
+        _select_queries(clicks.raw(sessions), test_ids),
+    )
     return SearchLog(
         lang,
         smoke,
-        JudgedCollection(queries, documents, {query_id: grades[query_id] for query_id in train_ids}),
-        JudgedCollection(queries, documents, {query_id: scores[query_id] for query_id in train_ids}),
-        [c.id for c in test],
+        JudgedCollection(queries, documents, _select_queries(grades, train_ids)),
+        JudgedCollection(queries, documents, _select_queries(scores, train_ids)),
+        test_ids,
         native,
         english,
         results,
         documents,
-        _label_documents(sessions, grades, {c.id for c in test}),
+        labels,
         packages,
     )
 
@@ -165,9 +151,10 @@ def _split_packages(lang: str, smoke: bool) -> Split:
     return split_collection("ddtp", ["en", lang], lines=500 if smoke else None)
 
 
-def select_queries(qrels: Qrels, query_ids: set[str]) -> Qrels:
-    """Select the judgments of some queries."""
-    return {query: grades for query, grades in qrels.items() if query in query_ids}
+def _select_queries(scores: Mapping[str, T], query_ids: Collection[str]) -> dict[str, T]:
+    """Select what belongs to some queries, in the order of `scores`."""
+    selected = set(query_ids)
+    return {query_id: value for query_id, value in scores.items() if query_id in selected}
 
 
 def measure_sessions(run: Run, sessions: clicks.Scores, query_ids: Set[str]) -> float:
@@ -183,15 +170,9 @@ def measure_sessions(run: Run, sessions: clicks.Scores, query_ids: Set[str]) -> 
     return total / max(count, 1)
 
 
-def grade_scores(scores: clicks.Scores) -> Qrels:
+def _grade_scores(scores: clicks.Scores) -> Qrels:
     """Turn scores into grades 0 to 3 by GRADE_SHARES."""
     return clicks.grade_scores(scores, clicks.compute_grade_bounds(scores, GRADE_SHARES))
-
-
-def _label_documents(sessions: list[Session], same: Qrels, test_ids: set[str]) -> Labels:
-    diff = grade_scores(clicks.tacm(sessions).relevance())
-    raw = {query: counts for query, counts in clicks.raw(sessions).items() if query in test_ids}
-    return Labels(select_queries(same, test_ids), select_queries(diff, test_ids), raw)
 
 
 def _select_complete(concepts: Sequence[Concept], lang: str) -> list[Concept]:
@@ -210,40 +191,26 @@ def _search_bm25(documents: Mapping[str, Document], queries: Mapping[str, Query]
     return {query_id: [hit.id for hit in ranking] for query_id, ranking in zip(queries, rankings, strict=True)}
 
 
-class Preferences(NamedTuple):
-    """The probability that readers of a query click a document, and that they are satisfied with it."""
-
-    attraction: clicks.Scores
-    satisfaction: clicks.Scores
-
-
-def estimate_preferences(
+def _simulate_readers(
     results: Mapping[str, Sequence[str]], documents: Mapping[str, Document], lang: str
-) -> Preferences:
-    """Let readers want the package they ask for most, and other packages as far as their descriptions are similar."""
+) -> list[Session]:
+    """Simulate readers who want the package they ask for most, and others as far as their descriptions are similar."""
     row_by_id = {doc_id: row for row, doc_id in enumerate(documents)}
     vocabulary, counts = Vocabulary.build([d.text for d in documents.values()], lang, min_df=1)
     vectors = weigh(counts, vocabulary.idf, "tfidf")
-    preferences = Preferences({}, {})
-    for query, doc_ids in results.items():
-        if doc_ids:
-            rows = [row_by_id[doc_id] for doc_id in doc_ids]
-            similarities = np.asarray((vectors[rows] @ vectors[row_by_id[query]].T).todense()).ravel().tolist()
-            pairs = list(zip(doc_ids, similarities, strict=True))
-            preferences.attraction[query] = {d: 0.9 if d == query else 0.05 + 0.6 * cosine for d, cosine in pairs}
-            preferences.satisfaction[query] = {d: 0.8 if d == query else 0.1 + 0.5 * cosine for d, cosine in pairs}
-    return preferences
-
-
-def simulate_readers(
-    results: dict[str, list[str]],
-    preferences: Preferences,
-    lang: str,
-    readers: int | dict[str, int] = READERS_PER_QUERY,
-) -> list[Session]:
-    """Simulate the sessions of a number of readers per query."""
-    answered = {query: doc_ids for query, doc_ids in results.items() if doc_ids}
-    return simulate(answered, *preferences, sessions=readers, lang=lang, depth=0.95, swaps=8, seed=1)
+    answered = {query_id: doc_ids for query_id, doc_ids in results.items() if doc_ids}
+    attraction: clicks.Scores = {}
+    satisfaction: clicks.Scores = {}
+    for query_id, doc_ids in answered.items():
+        rows = [row_by_id[doc_id] for doc_id in doc_ids]
+        cosines = np.asarray((vectors[rows] @ vectors[row_by_id[query_id]].T).todense()).ravel().tolist()
+        attraction[query_id] = {d: 0.05 + 0.6 * cosine for d, cosine in zip(doc_ids, cosines, strict=True)}
+        satisfaction[query_id] = {d: 0.1 + 0.5 * cosine for d, cosine in zip(doc_ids, cosines, strict=True)}
+        if query_id in attraction[query_id]:
+            attraction[query_id][query_id], satisfaction[query_id][query_id] = 0.9, 0.8
+    return simulate(
+        answered, attraction, satisfaction, sessions=READERS_PER_QUERY, lang=lang, depth=0.95, swaps=8, seed=1
+    )
 
 
 @lru_cache(maxsize=2)

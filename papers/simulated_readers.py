@@ -17,7 +17,7 @@ def simulate(
     attraction: Mapping[str, Mapping[str, float]],
     satisfaction: Mapping[str, Mapping[str, float]],
     *,
-    sessions: int | Mapping[str, int] = 100,
+    sessions: int = 100,
     lang: str = "",
     depth: float = 0.8,
     swaps: int = 1,
@@ -28,14 +28,14 @@ def simulate(
     :param rankings: query -> document ids, best first
     :param attraction: query -> document id -> probability that a reader who sees the document opens it
     :param satisfaction: query -> document id -> probability that an opened document ends the search
-    :param sessions: number of sessions of every query, or of each
+    :param sessions: number of sessions of each query
     :param depth: probability of going on to the next result
     :param swaps: random neighbours of the ranking that are exchanged in each session
     """
     rng = np.random.default_rng(seed)
     log = []
     for query, ranking in rankings.items():
-        for _ in range(sessions if isinstance(sessions, int) else sessions[query]):
+        for _ in range(sessions):
             results = _swap_neighbours(ranking, swaps, rng)
             clicks = _simulate_clicks(results, attraction[query], satisfaction[query], depth, rng)
             log.append(Session(query, tuple(results), tuple(clicks), lang))

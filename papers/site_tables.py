@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # mkdocs runs hooks outside 
 
 from mkdocs.structure.files import File
 
-from papers.reporting import fill_tables, read_results, render_results_page
+from papers.overview import render_results_page
+from papers.reporting import fill_tables, read_results
 
 
 def on_files(files: Any, *, config: Any) -> Any:

@@ -30,13 +30,6 @@ from paragloss.lab import judgments
 from paragloss.types import Concept, Document, Qrels, Query
 
 TALK_LANGS = ("da", "it", "vi", "fr", "hi", "zh", "ru", "ar")
-PAGE_LANGS = {"ddtp": ("da", "it", "fr", "ru"), "lohelp": ("it", "fr", "es"), "mdn": ("fr", "zh", "ru")}
-GROUPS = (
-    *(f"{name} en-{lang}" for name, langs in PAGE_LANGS.items() for lang in langs),
-    *(f"talk en-{lang}" for lang in TALK_LANGS),
-    "talk da-vi",
-    "talk mixed",
-)
 NEWS_CORPORA = ("ntrex", "tico19")
 #: News and health texts are held out in runs of this many sentences; a passage is this many sentences.
 RUN_LENGTH, PASSAGE_LENGTH = 20, 4

@@ -1,4 +1,4 @@
-"""Compare a measured table with the paper's figures, which are in `paper_figures.toml`.
+"""Compare a measured table with its paper's figures and statements.
 
 Two rows that the paper has further apart than the tolerance are one comparison. It agrees if ours are in the same order
 and further apart than the tolerance, ties if ours are not further apart than that, and disagrees otherwise. Rows that
@@ -8,18 +8,18 @@ had not converged.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
+from papers.markdown import format_figure
+from papers.recipes import PaperColumn, Recipe, Statement
+
 #: part -> row -> column -> one value per seed
 Values: TypeAlias = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
-PAPER_FIGURES = Path(__file__).with_name("paper_figures.toml")
 #: The row of a random order, where a recipe measures one.
 CHANCE_ROW = "Random order"
 #: A row is no better than chance if its mean is closer than this many standard deviations of its seeds, or than
@@ -28,60 +28,8 @@ NOISE_DEVIATIONS, MIN_NOISE = 2.0, 0.005
 
 
 @dataclass(frozen=True)
-class PaperColumn:
-    """One column of a paper's table: its figures by row, and our parts they are compared with ("all": their mean)."""
-
-    column: str
-    parts: Sequence[str]
-    figures: Mapping[str, float]
-    tolerance: float
-
-
-@dataclass(frozen=True)
-class Statement:
-    """Something the paper says in words or shows in a plot: one row is above another.
-
-    It holds where our mean of `higher` is above `factor` times our mean of `lower` plus `margin`.
-    """
-
-    text: str
-    column: str
-    parts: Sequence[str]
-    higher: str
-    lower: str
-    margin: float
-    factor: float = 1.0
-
-    def holds(self, ours: Mapping[str, float]) -> bool:
-        """Say whether our means, by row, agree with the statement."""
-        return ours[self.higher] > self.factor * ours[self.lower] + self.margin
-
-
-@dataclass(frozen=True)
-class PaperTable:
-    """What the paper reports: on which data, its figures, and what it says about them.
-
-    `requires` says what a part of ours must have to be compared: "chance", a random order; "budget", the best epoch of
-    each trained row.
-    """
-
-    data: str
-    columns: Sequence[PaperColumn] = ()
-    statements: Sequence[Statement] = ()
-    requires: Sequence[str] = ()
-
-
-def read_paper_table(recipe: str) -> PaperTable:
-    """Read what the paper reports for a recipe."""
-    record = tomllib.loads(PAPER_FIGURES.read_text(encoding="utf-8"))[recipe]
-    columns = [PaperColumn(**column) for column in record.get("columns", ())]
-    statements = [Statement(**statement) for statement in record.get("statements", ())]
-    return PaperTable(record["data"], columns, statements, record.get("requires", ()))
-
-
-@dataclass(frozen=True)
 class OrderVerdict:
-    """How the order of our rows compares with the paper's, in one column and part."""
+    """How the order of our rows compares with the paper's, in one column and part: pairs of rows that agree, ..."""
 
     column: str
     part: str
@@ -97,19 +45,15 @@ class OrderVerdict:
         """Summarize in a word: "agrees" only if every comparison agrees."""
         if self.disagree:
             return "disagrees"
-        if self.tie or not self.agree:
-            return "undecided"
-        return "agrees"
+        return "agrees" if self.agree and not self.tie else "undecided"
 
     def describe(self) -> str:
         """Describe the verdict in a sentence of Markdown, with both sets of figures."""
         counts = f"{len(self.agree)} agree, {len(self.tie)} tie, {len(self.disagree)} disagree"
-        figures = ", ".join(
-            f"{row} {format_figure(self.paper[row])} / {format_figure(self.ours[row])}" for row in self.paper
-        )
+        pairs = [f"{row} {format_figure(self.paper[row])} / {format_figure(self.ours[row])}" for row in self.paper]
         chance = f" At chance, not compared: {', '.join(self.at_chance)}." if self.at_chance else ""
-        where = "" if self.part == "all" else f"{self.part}, "
-        return f"{where}{self.column}: **{self.word}** ({counts}). Paper / ours: {figures}.{chance}"
+        place = _name_place(self.part, self.column)
+        return f"{place}: **{self.word}** ({counts}). Paper / ours: {', '.join(pairs)}.{chance}"
 
 
 @dataclass(frozen=True)
@@ -128,54 +72,54 @@ class StatementVerdict:
         """Describe the verdict in a sentence of Markdown, with our figures."""
         rows = (self.statement.higher, self.statement.lower)
         figures = ", ".join(f"{row} {format_figure(self.ours[row])}" for row in rows)
-        where = "" if self.part == "all" else f"{self.part}, "
-        return f"{where}{self.statement.column}: **{self.word}** with “{self.statement.text}”. Ours: {figures}."
+        place = _name_place(self.part, self.statement.column)
+        return f"{place}: **{self.word}** with “{self.statement.text}”. Ours: {figures}."
 
 
 Verdict: TypeAlias = OrderVerdict | StatementVerdict
 
 
-def judge_table(paper: PaperTable, values: Values) -> list[Verdict]:
-    """Compare all columns and statements of a paper's table for which enough rows were measured."""
-    values = select_comparable(paper, values)
+def judge_table(recipe: Recipe, values: Values) -> list[Verdict]:
+    """Compare all columns and statements of a recipe's paper for which enough rows were measured."""
+    comparable = {
+        part: {row: columns for row, columns in rows.items() if not is_unconverged(columns)}
+        for part, rows in values.items()
+        if _find_part_problem(recipe, rows) is None
+    }
     verdicts: list[Verdict] = []
-    for column in paper.columns:
+    for column in recipe.figures:
         for part in column.parts:
-            verdict = judge_order(column, part, values)
+            verdict = judge_order(column, part, comparable)
             if len(verdict.paper) > 1:
                 verdicts.append(verdict)
-    for statement in paper.statements:
+    for statement in recipe.statements:
         for part in statement.parts:
-            ours = mean_by_row(values, part, statement.column)
+            ours = mean_by_row(comparable, part, statement.column)
             rows = {statement.higher, statement.lower}
-            if rows <= ours.keys() and not rows <= find_rows_at_chance(values, part, statement.column):
+            if rows <= ours.keys() and not rows <= find_rows_at_chance(comparable, part, statement.column):
                 verdicts.append(StatementVerdict(statement, part, ours))
     return verdicts
 
 
-def select_comparable(paper: PaperTable, values: Values) -> Values:
-    """Select the parts and rows that a verdict can rest on."""
-    return {
-        part: {row: columns for row, columns in rows.items() if not is_unconverged(columns)}
-        for part, rows in values.items()
-        if _find_part_problem(paper, rows) is None
-    }
-
-
-def list_problems(paper: PaperTable, values: Values) -> list[str]:
+def list_problems(recipe: Recipe, values: Values) -> list[str]:
     """Say which parts and rows are not compared, and why."""
     problems = []
     for part, rows in values.items():
-        part_problem = _find_part_problem(paper, rows)
+        part_problem = _find_part_problem(recipe, rows)
         if part_problem:
             problems.append(f"{part}: {part_problem}")
-        else:
-            problems += [
-                f"{part}, {row}: the best epoch was the last"
-                for row, columns in rows.items()
-                if is_unconverged(columns)
-            ]
+            continue
+        unconverged = [row for row, columns in rows.items() if is_unconverged(columns)]
+        problems += [f"{part}, {row}: the best epoch was the last" for row in unconverged]
     return problems
+
+
+def describe_verdicts(recipe: Recipe, values: Values) -> list[str]:
+    """Write a line of Markdown for each verdict, and for each part or row that gets none."""
+    lines = [verdict.describe() for verdict in judge_table(recipe, values)]
+    if recipe.figures or recipe.statements:
+        lines += [f"No verdict on {problem}." for problem in list_problems(recipe, values)]
+    return [f"- {line}" for line in lines]
 
 
 def is_unconverged(columns: Mapping[str, Sequence[float]]) -> bool:
@@ -184,11 +128,11 @@ def is_unconverged(columns: Mapping[str, Sequence[float]]) -> bool:
     return any(best >= epochs for best, epochs in pairs)
 
 
-def _find_part_problem(paper: PaperTable, rows: Mapping[str, Mapping[str, Sequence[float]]]) -> str | None:
+def _find_part_problem(recipe: Recipe, rows: Mapping[str, Mapping[str, Sequence[float]]]) -> str | None:
     """Say why no row of a part is compared; None if they are."""
-    if "chance" in paper.requires and CHANCE_ROW not in rows:
+    if "chance" in recipe.requires and CHANCE_ROW not in rows:
         return "no random order was measured"
-    if "budget" in paper.requires and not any("best epoch" in columns for columns in rows.values()):
+    if "budget" in recipe.requires and not any("best epoch" in columns for columns in rows.values()):
         return "measured before recipes trained until convergence"
     return None
 
@@ -196,7 +140,7 @@ def _find_part_problem(paper: PaperTable, rows: Mapping[str, Mapping[str, Sequen
 def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
     """Compare the order of our rows with the paper's in one column of one part."""
     ours = mean_by_row(values, part, column.column)
-    paper = {row: figure for row, figure in column.figures.items() if row in ours}
+    paper = {row: figure for row, figure in column.rows.items() if row in ours}
     rows_at_chance = find_rows_at_chance(values, part, column.column)
     at_chance = [row for row in paper if row in rows_at_chance]
     verdict = OrderVerdict(column.column, part, paper, ours, at_chance=at_chance)
@@ -215,40 +159,37 @@ def judge_order(column: PaperColumn, part: str, values: Values) -> OrderVerdict:
 
 def find_rows_at_chance(values: Values, part: str, column: str) -> set[str]:
     """Return the rows that are no better than a random order, within the noise of the seeds."""
-    means = mean_by_row(values, part, column)
-    chance = means.get(CHANCE_ROW)
-    if chance is None:
+    seeds_by_row = _collect_seeds(values, part, column)
+    if CHANCE_ROW not in seeds_by_row:
         return set()
-    noise = noise_by_row(values, part, column)
-    return {row for row, mean in means.items() if mean - chance <= noise[row]}
+    means = mean_by_row(values, part, column)
+    rows_at_chance = set()
+    for row, seeds_by_part in seeds_by_row.items():
+        mean_deviation = float(np.mean([np.std(seeds) for seeds in seeds_by_part]))
+        noise = max(NOISE_DEVIATIONS * mean_deviation, MIN_NOISE)
+        if means[row] - means[CHANCE_ROW] <= noise:
+            rows_at_chance.add(row)
+    return rows_at_chance
 
 
 def mean_by_row(values: Values, part: str, column: str) -> dict[str, float]:
     """Average each row over seeds, of one part or (part = "all") over all parts that have the row."""
-    means: dict[str, list[float]] = {}
+    return {
+        row: float(np.mean([np.mean(seeds) for seeds in seeds_by_part]))
+        for row, seeds_by_part in _collect_seeds(values, part, column).items()
+    }
+
+
+def _collect_seeds(values: Values, part: str, column: str) -> dict[str, list[Sequence[float]]]:
+    """Return each row's values of a column by seed, a list for each part, of one part or (part = "all") of all."""
+    seeds_by_row: dict[str, list[Sequence[float]]] = {}
     for name, rows in values.items():
         if part in ("all", name):
             for row, columns in rows.items():
                 if column in columns:
-                    means.setdefault(row, []).append(float(np.mean(columns[column])))
-    return {row: float(np.mean(part_means)) for row, part_means in means.items()}
+                    seeds_by_row.setdefault(row, []).append(columns[column])
+    return seeds_by_row
 
 
-def noise_by_row(values: Values, part: str, column: str) -> dict[str, float]:
-    """Estimate how far each row's mean may lie from chance by chance, from the deviation between its seeds."""
-    deviations: dict[str, list[float]] = {}
-    for name, rows in values.items():
-        if part in ("all", name):
-            for row, columns in rows.items():
-                if column in columns:
-                    deviations.setdefault(row, []).append(float(np.std(columns[column])))
-    return {row: max(NOISE_DEVIATIONS * float(np.mean(std)), MIN_NOISE) for row, std in deviations.items()}
-
-
-def format_figure(value: float) -> str:
-    """Format a value as tables do: .512, 1,234, 12.3."""
-    if abs(value) >= 100 or (value == int(value) and abs(value) > 1):
-        return f"{value:,.0f}"
-    if abs(value) >= 2:
-        return f"{value:.1f}"
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
+def _name_place(part: str, column: str) -> str:
+    return column if part == "all" else f"{part}, {column}"

@@ -1,10 +1,4 @@
-"""Every method on the same splits: documents, sentences, words, questions, graded judgments, one mixed list.
-
-Five families for each group of `papers.tasks`: given (nothing is learned), tables, spaces and own (learned from the
-group's training data with three seeds), encoder (e5, and the best pipeline with it). A row is a task and a system;
-"cost" rows count processor seconds, so that a busy machine does not change them. The default model is its held-out
-build if PARAGLOSS_HELD names one: the shipped model has read the queries.
-"""
+"""The recipe `results`: every method and pipeline on the same splits (`papers.tasks`)."""
 
 from __future__ import annotations
 
@@ -16,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.corpora import Rows
-from papers.tasks import GROUPS, Task, make_tasks, sample_training
+from papers.tasks import Task, make_tasks, sample_training
 from papers.translators import build_muse_dictionary, has_apertium
 from paragloss.collection import Collection
 from paragloss.errors import LanguageError
@@ -25,15 +19,6 @@ from paragloss.lab.methods import bae, cca, cr5, knrm, lsi, opca, ordinal, s2net
 from paragloss.translation import default
 from paragloss.types import Concept, Encoder, Ranking
 
-DATA = (
-    *("ddtp/en.jsonl.gz", "lohelp/en.jsonl.gz", "mdn/en.jsonl.gz", "mdn/mutual_links.tsv.gz", "muse/en-hi.tsv.gz"),
-    *("tatoeba/en-hi.tsv.gz", "open/text/ntrex.jsonl.xz", "open/text/tico19.jsonl.xz"),
-)
-COLUMNS = ("measure", "seconds", "MB", "documents/s", "ms/query")
-FAMILIES = ("given", "tables", "spaces", "own", "encoder")
-PARTS = tuple(f"{group}: {family}" for group in GROUPS for family in FAMILIES)
-SMOKE_PARTS = tuple(f"talk en-hi: {family}" for family in FAMILIES[:-1])
-UNSEEDED_PARTS = tuple(f"{group}: {family}" for group in GROUPS for family in ("given", "encoder"))
 SPACES: dict[str, Callable[..., Encoder]] = {
     "CL-LSI": lsi.fit, "OPCA": opca.fit, "CCA": cca.fit, "Cr5": cr5.fit,
     "S2Net": s2net.fit, "BAE": bae.fit, "XCNN": xcnn.fit, "SOSL": ordinal.fit,
@@ -43,7 +28,7 @@ SMOKE_SETTINGS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def measure(part: str, seed: int, *, smoke: bool) -> Rows:
+def measure_results(part: str, seed: int, *, smoke: bool) -> Rows:
     group, _, family = part.partition(": ")
     tasks = make_tasks(group, smoke=smoke)
     with tempfile.TemporaryDirectory() as folder:

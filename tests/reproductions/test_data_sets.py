@@ -10,10 +10,11 @@ import zipfile
 
 import pytest
 
-from papers import data_converters, data_sets, invented_data, load_recipe, recipe_names, runner
+from papers import data_converters, data_sets, invented_data, runner
 from papers.__main__ import main
 from papers.corpora import read_collection, split_sentences
-from papers.downloads import DownloadError, download_file, download_first
+from papers.data_sets import DownloadError, download_file, download_first
+from papers.recipes import load_recipe, recipe_names
 from paragloss.errors import InputError
 from paragloss.lab.judgments import read_links
 
@@ -39,7 +40,7 @@ def read_gzipped_lines(path):
 def test_every_file_that_a_recipe_reads_belongs_to_a_data_set():
     for name in recipe_names():
         recipe = load_recipe(name)
-        for file in recipe.DATA:
+        for file in recipe.data:
             assert data_sets.name_data_sets([file]), f"{name} reads {file}"
 
 

@@ -1,11 +1,11 @@
 """Capital letters of Table 6.5 of the thesis."""
 
-from papers.tables.thesis_table_6_5 import capitalise_first, mark_capitals
+from papers.tables.thesis_clicks import fold_case, mark_capitals
 from paragloss.analysis import analyzer
 
 
 def test_the_first_letter_is_capitalised_and_the_rest_stays():
-    assert capitalise_first("live Video") == "Live Video"
+    assert fold_case(str, "live Video") == mark_capitals("Live Video")
 
 
 def test_marked_capitals_survive_analysis():

@@ -5,16 +5,9 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from papers import corpora, graded_sets, nearest_neighbours, original_data, page_search, simulated_log
-from papers.tables import (
-    cr5_table_1,
-    cr5_table_3,
-    smooth_figure_1,
-    smooth_figure_3,
-    thesis_table_6_9,
-    thesis_table_6_12,
-    xcnn_table_1,
-)
+from papers import corpora, nearest_neighbours, original_data, simulated_log
+from papers.recipes import Recipe
+from papers.tables import cr5_documents, cr5_spaces, smooth_formulas, smooth_losses, thesis_clicks, xcnn
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.lab.descent.loop import EpochProgress
 from paragloss.types import Concept, Document, Hit, JudgedCollection, Query
@@ -94,7 +87,7 @@ def test_a_known_item_task_finds_texts_by_titles_and_keeps_pages_without_a_title
 def test_no_bridge_between_two_languages_has_both():
     texts = {"da": "a", "en": "b", "it": "c", "ru": "d"}
     train = [Concept(str(i), dict(list(texts.items())[i % 2 : 3 + i % 2])) for i in range(40)]  # da en it, or en it ru
-    bridges = cr5_table_1.select_bridges(corpora.Split(train, []), ["da", "ru"], 100, 0)
+    bridges = cr5_documents.select_bridges(corpora.Split(train, []), ["da", "ru"], 100, 0)
     assert {tuple(c.texts) for c in bridges} == {("da", "en"), ("ru", "en")}
 
 
@@ -102,12 +95,12 @@ def test_training_pairs_have_three_words_of_each_vocabulary():
     texts = [("red green blue", "rouge vert bleu"), ("red green blue", "rouge vert"), ("red pink", "rouge vert bleu")]
     concepts = [Concept(str(i), {"en": a, "fr": b}) for i, (a, b) in enumerate(texts * 2)]
     rare = Concept("rare", {"en": "red green unheard", "fr": "rouge vert bleu"})  # "unheard" is in one text only
-    assert [c.id for c in xcnn_table_1.select_with_vocabulary([*concepts, rare], ["en", "fr"])] == ["0", "3"]
+    assert [c.id for c in xcnn.select_with_vocabulary([*concepts, rare], ["en", "fr"])] == ["0", "3"]
 
 
 def test_external_pairs_are_halves_of_sentences_that_are_not_trained_on():
     concepts = [Concept("a", {"en": "one two three four five six"}), Concept("b", {"en": "a b c d e f g"})]
-    assert xcnn_table_1.make_external_pairs(concepts, {"a"}) == [("a b c", "d e f g")]
+    assert xcnn.make_external_pairs(concepts, {"a"}) == [("a b c", "d e f g")]
 
 
 def test_a_budget_is_that_of_the_network_whose_best_epoch_was_nearest_to_its_last():
@@ -139,7 +132,7 @@ def test_without_validation_the_last_epoch_is_the_best():
 
 def test_packages_of_one_small_source_are_partly_relevant():
     names = ["game:1", "game-data:2", "other:3", *(f"python3-{i}:4" for i in range(9))]
-    links = graded_sets.find_links("ddtp", [Concept(name, {}) for name in names])
+    links = smooth_losses.find_links("ddtp", [Concept(name, {}) for name in names])
     assert links == {"game:1": {"game-data:2"}, "game-data:2": {"game:1"}}, "nine packages are no source"
 
 
@@ -147,7 +140,7 @@ def test_a_random_order_scores_what_chance_gives():
     queries = [Query(str(i), "", "en") for i in range(2000)]
     qrels = {query.id: {"a": 2, "b": 0, "c": 0, "d": 0} for query in queries}
     judged = JudgedCollection(queries, {name: Document(name, "", "fr") for name in "abcd"}, qrels)
-    columns = graded_sets.measure_random_order(judged, 0)
+    columns = smooth_losses.measure_random_order(judged, 0)
     assert np.mean(columns["P_mr@1"]) == pytest.approx(1 / 4, abs=0.03)
     assert np.mean(columns["MRR_mr"]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.03)
 
@@ -162,8 +155,8 @@ def test_each_session_with_one_opened_document_counts_once():
 
 
 def test_the_gradient_of_the_smooth_cosine_is_bounded_by_one_over_epsilon():
-    assert smooth_figure_1.steepest_gradient(0.001, 0.5) == pytest.approx(1 / (0.501 * 1.5), rel=1e-3)
-    assert smooth_figure_1.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
+    assert smooth_formulas.steepest_gradient(0.001, 0.5) == pytest.approx(1 / (0.501 * 1.5), rel=1e-3)
+    assert smooth_formulas.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
 
 
 def test_the_heat_map_is_the_partial_derivative_of_the_smooth_cosine():
@@ -173,18 +166,18 @@ def test_the_heat_map_is_the_partial_derivative_of_the_smooth_cosine():
     x1, x2, step = np.array([0.3, -0.7, 0.01]), np.array([-0.2, 0.6, 0.02]), 1e-6
     for epsilon in (0.05, 0.5):
         slope = (smooth_cosine(x1 + step, x2, epsilon) - smooth_cosine(x1 - step, x2, epsilon)) / (2 * step)
-        assert smooth_figure_1.differentiate(x1, x2, epsilon) == pytest.approx(slope, rel=1e-5)
+        assert smooth_formulas.differentiate(x1, x2, epsilon) == pytest.approx(slope, rel=1e-5)
     zero = np.zeros(1)
-    assert smooth_figure_1.differentiate(zero, zero, 0.2) == pytest.approx(1 / (0.2 * (np.sqrt(2) + 0.2)))
+    assert smooth_formulas.differentiate(zero, zero, 0.2) == pytest.approx(1 / (0.2 * (np.sqrt(2) + 0.2)))
 
 
 def test_the_share_above_counts_pairs():
-    assert smooth_figure_3.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
+    assert smooth_losses.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
 
 
 def test_pages_of_a_limited_vocabulary_have_no_other_words():
     documents = [Document("d", "A dog, a cat.", "en", "Cats")]
-    task = page_search.PageTask([Query("q", "Running dogs", "en")], documents, {}, [], 0)
+    task = xcnn.SearchTask([Query("q", "Running dogs", "en")], documents, {}, [], 0)
     restricted = task.restrict_vocabulary({"dog", "run"})
     assert restricted.queries[0].text == "Running dogs"
     assert (restricted.documents[0].text, restricted.documents[0].title) == ("dog", "")
@@ -193,14 +186,14 @@ def test_pages_of_a_limited_vocabulary_have_no_other_words():
 def test_a_query_without_words_finds_nothing_and_a_page_does_not_find_itself():
     queries = [Query("a", "", "en"), Query("d", "dog", "en")]
     documents = [Document("d", "A dog.", "en"), Document("e", "Two dogs.", "en")]
-    run = page_search.PageTask(queries, documents, {}, [], 0).search_by_pipeline("bm25")
+    run = xcnn.SearchTask(queries, documents, {}, [], 0).search_by_pipeline("bm25")
     assert (run["a"], [hit.id for hit in run["d"]]) == ([], ["e"])
 
 
 def test_one_word_queries_have_the_judgments_of_all_queries_that_begin_with_the_word():
     queries = [Query("a", "mail reader", "de"), Query("b", "mail, server", "de")]
     judged = JudgedCollection(queries, {}, {"a": {"x": 1, "y": 2}, "b": {"x": 3}})
-    extended = thesis_table_6_9.add_first_words(judged)
+    extended = thesis_clicks.add_first_words(judged)
     assert [query.text for query in extended.queries] == ["mail reader", "mail, server", "mail"]
     assert extended.qrels["word mail"] == {"x": 3, "y": 2}
 
@@ -216,25 +209,26 @@ def test_one_word_queries_have_the_judgments_of_all_queries_that_begin_with_the_
     ],
 )
 def test_translations_are_judged_by_the_terms_they_share_with_the_corrected_query(translated, category):
-    assert thesis_table_6_12.categorize("Postleser", translated, "mail reader") == category
+    assert thesis_clicks.categorize("Postleser", translated, "mail reader") == category
 
 
 def test_parts_on_the_papers_own_data_exist_where_their_files_do(tmp_path, monkeypatch):
     monkeypatch.setenv("PARAGLOSS_DATA", str(tmp_path))
-    parts = {"lsclir en-{lang}": ("lsclir/wiki_en.queries", "lsclir/en2{lang}.rel"), "dinu en-it": ("dinu/*test*",)}
-    assert original_data.available_parts(parts) == []
+    files = {f"lsclir en-{lang}": ("lsclir/wiki_en.queries", f"lsclir/en2{lang}.rel") for lang in ("fr", "sw", "tl")}
+    recipe = Recipe("any", parts=("en-fr",), original_parts={**files, "dinu en-it": ("dinu/*test*",)})
+    assert recipe.list_parts(smoke=False) == ["en-fr"]
     (tmp_path / "lsclir").mkdir()
     for name in ("wiki_en.queries", "en2fr.rel", "en2sw.rel"):
         (tmp_path / "lsclir" / name).touch()
-    assert original_data.available_parts(parts) == ["lsclir en-fr", "lsclir en-sw"]
+    assert recipe.list_parts(smoke=False) == ["en-fr", "lsclir en-fr", "lsclir en-sw"]
 
 
 def test_europarl_has_as_many_candidates_as_the_paper_where_it_has_the_sentences():
     sentences = corpora.Split(CONCEPTS[:20], CONCEPTS[20:])
     test = CONCEPTS[20:25]
-    others = cr5_table_3.select_distractors(sentences, test)
+    others = cr5_spaces.select_distractors(sentences, test)
     assert others == [*CONCEPTS[:20], *CONCEPTS[25:]]
-    assert len(cr5_table_3.select_distractors(sentences, test, candidates=12)) == 7
+    assert len(cr5_spaces.select_distractors(sentences, test, candidates=12)) == 7
 
 
 def test_lsclir_queries_keep_only_documents_that_are_present(tmp_path, monkeypatch):

@@ -2,9 +2,7 @@
 
 import pytest
 
-from papers import parts_of_speech
-from papers.parts_of_speech import keep_alternatives, keep_part_of_speech
-from papers.tables.thesis_section_2_2 import sample_alternatives
+from papers.tables.thesis_dictionary import TAG_BEGINNINGS, keep_alternatives, keep_part_of_speech, sample_alternatives
 from paragloss.types import Alternative, Query, Translation
 
 MEANINGS = (Alternative("licht", 0.5), Alternative("leicht", 0.375), Alternative("beleuchten", 0.125))
@@ -47,5 +45,5 @@ def test_a_word_keeps_all_translations_where_none_fits_or_it_has_no_part_of_spee
 
 
 def test_every_language_of_the_tagger_has_tags_for_all_four_parts_of_speech():
-    for beginnings in parts_of_speech.TAG_BEGINNINGS.values():
+    for beginnings in TAG_BEGINNINGS.values():
         assert set(beginnings.values()) == {"noun", "verb", "adjective", "adverb"}

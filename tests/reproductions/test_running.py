@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from papers import load_recipe, recipe_names, reporting, runner
+from papers import reporting, runner
 from papers.__main__ import main
-from papers.verdicts import list_problems, read_paper_table
+from papers.recipes import Recipe, load_recipe, recipe_names
+from papers.verdicts import list_problems
 from paragloss.errors import InputError
 
 needs_data = pytest.mark.skipif(not os.environ.get("PARAGLOSS_DATA"), reason="PARAGLOSS_DATA names no corpora")
@@ -23,13 +24,12 @@ LIGHT_RECIPES = ("smooth-figure-1", "smooth-figure-2", "smooth-table-2", "xcnn-t
 @pytest.mark.parametrize("name", recipe_names())
 def test_a_recipe_declares_its_title_data_columns_and_the_paper_s_figures(name):
     recipe = load_recipe(name)
-    assert runner.recipe_title(recipe)
-    assert recipe.COLUMNS
-    paper = read_paper_table(name)
-    assert paper.data
-    assert set(runner.recipe_parts(recipe, smoke=True)) <= set(runner.recipe_parts(recipe, smoke=False))
-    for column in (*paper.columns, *paper.statements):
-        assert column.column in recipe.COLUMNS
+    assert recipe.title
+    assert recipe.columns
+    assert recipe.paper
+    assert set(recipe.list_parts(smoke=True)) <= set(recipe.list_parts(smoke=False))
+    for claim in (*recipe.figures, *recipe.statements):
+        assert claim.column in recipe.columns
 
 
 @pytest.mark.slow
@@ -43,13 +43,13 @@ def test_a_recipe_on_a_little_data_gives_the_recorded_values(name, tmp_path):
 def test_smoke_runs_of_every_recipe_have_recorded_values():
     recorded = runner.read_recorded(smoke=True)
     for name in recipe_names():
-        assert recorded[name].keys() == set(runner.recipe_parts(load_recipe(name), smoke=True)), name
+        assert recorded[name].keys() == set(load_recipe(name).list_parts(smoke=True)), name
 
 
 @pytest.mark.parametrize("name", recipe_names())
 def test_a_recipe_measures_what_the_verdicts_on_its_paper_need(name):
     """The random order and the epochs of training; a few epochs on little data may well end with the best one."""
-    problems = list_problems(read_paper_table(name), runner.read_recorded(smoke=True)[name])
+    problems = list_problems(load_recipe(name), runner.read_recorded(smoke=True)[name])
     assert [problem for problem in problems if not problem.endswith("the best epoch was the last")] == []
 
 
@@ -64,9 +64,10 @@ def recipe(monkeypatch):
             raise KeyboardInterrupt
         return {"good": {"RR": [0.5, 1.0]}, "bad": {"RR": [0.0, 0.25 * seed]}}
 
-    module = SimpleNamespace(__doc__="A recipe.", DATA=(), COLUMNS=("RR",), PARTS=("en-fr", "en-hi"), measure=measure)
+    recipe = Recipe("any", columns=("RR",), parts=("en-fr", "en-hi"))
+    monkeypatch.setattr(Recipe, "measure", lambda self, part, seed, *, smoke: measure(part, seed, smoke=smoke))
     for module_with_loader in (runner, reporting):
-        monkeypatch.setattr(module_with_loader, "load_recipe", lambda name: module)
+        monkeypatch.setattr(module_with_loader, "load_recipe", lambda name: recipe)
     return state
 
 
@@ -114,7 +115,7 @@ def test_a_row_whose_best_epoch_was_the_last_is_not_converged():
         "en-fr": {"a": {"best epoch": [3.0, 9.0], "epochs": [18.0, 24.0]}, "b": {"best epoch": [5.0], "epochs": [5.0]}}
     }
     results = runner.Results("smooth-table-2", values=values)
-    assert reporting.unconverged_rows(results) == ["en-fr, b: the best epoch was the last; train longer"]
+    assert runner.list_unconverged_rows(results) == ["en-fr, b: the best epoch was the last; train longer"]
 
 
 def test_missing_data_and_unknown_names_are_reported_in_a_line(tmp_path, monkeypatch, capsys):

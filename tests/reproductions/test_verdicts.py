@@ -2,17 +2,9 @@
 
 import pytest
 
-from papers.verdicts import (
-    CHANCE_ROW,
-    PaperColumn,
-    PaperTable,
-    Statement,
-    format_figure,
-    judge_order,
-    judge_table,
-    list_problems,
-    mean_by_row,
-)
+from papers.markdown import format_figure
+from papers.recipes import PaperColumn, Recipe, Statement
+from papers.verdicts import CHANCE_ROW, judge_order, judge_table, list_problems, mean_by_row
 
 PAPER = {"a": 0.5, "b": 0.4, "c": 0.3}
 
@@ -76,7 +68,7 @@ def test_a_row_whose_best_epoch_was_the_last_gets_no_verdict():
     values = table(a=[0.9, 0.9], b=[0.6, 0.6], c=[0.1, 0.1])
     for row, best in {"a": [7, 9], "b": [8, 30], "c": [8, 9]}.items():
         values["en-fr"][row] |= {"best epoch": best, "epochs": [20, 30]}
-    paper = PaperTable("a set", [PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=["budget"])
+    paper = Recipe("any", figures=[PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=["budget"])
     (verdict,) = judge_table(paper, values)
     assert verdict.agree == [("a", "c")]
     assert list_problems(paper, values) == ["en-fr, b: the best epoch was the last"]
@@ -90,7 +82,7 @@ def test_a_row_whose_best_epoch_was_the_last_gets_no_verdict():
     ],
 )
 def test_a_part_without_what_a_verdict_rests_on_gets_none(requirement, problem):
-    paper = PaperTable("a set", [PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=[requirement])
+    paper = Recipe("any", figures=[PaperColumn("RR", ["en-fr"], PAPER, 0.02)], requires=[requirement])
     values = table(a=[0.9], b=[0.6])
     assert judge_table(paper, values) == []
     assert list_problems(paper, values) == [problem]
@@ -107,12 +99,12 @@ def test_a_part_called_all_is_the_mean_over_parts():
 
 def test_a_statement_is_checked_by_our_means():
     statement = Statement("more is worse", "RR", ["en-fr"], "few", "many", 0.1)
-    paper = PaperTable("a set", statements=[statement])
+    paper = Recipe("any", statements=[statement])
     (verdict,) = judge_table(paper, table(few=[0.6], many=[0.4]))
     assert verdict.describe() == "en-fr, RR: **agrees** with “more is worse”. Ours: few .600, many .400."
     (verdict,) = judge_table(paper, table(few=[0.6], many=[0.55]))
     assert verdict.word == "disagrees"
-    tenfold = PaperTable("a set", statements=[Statement("ten times", "RR", ["en-fr"], "few", "many", 0.0, factor=10.0)])
+    tenfold = Recipe("any", statements=[Statement("ten times", "RR", ["en-fr"], "few", "many", 0.0, factor=10.0)])
     assert judge_table(tenfold, table(few=[0.6], many=[0.05]))[0].word == "agrees"
     assert judge_table(tenfold, table(few=[0.6], many=[0.07]))[0].word == "disagrees"
     assert judge_table(paper, table(few=[0.6])) == [], "a row that was not measured says nothing"

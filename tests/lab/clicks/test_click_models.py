@@ -198,12 +198,6 @@ def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
     assert not any(session.clicks for session in log)
 
 
-def test_some_queries_have_more_readers_than_others():
-    rankings, nothing = {"common": "ab", "rare": "ab", "never": "ab"}, {"common": {}, "rare": {}, "never": {}}
-    log = simulate(rankings, nothing, nothing, sessions={"common": 5, "rare": 1, "never": 0})
-    assert [session.query for session in log] == ["common"] * 5 + ["rare"]
-
-
 def test_simulated_visits_last_a_minute_if_satisfying_and_else_ten_seconds():
     attraction = {"q": {"good": 1.0, "bad": 1.0}}
     log = simulate({"q": ["bad", "good"]}, attraction, {"q": {"good": 1.0}}, sessions=4000, depth=1.0, swaps=0)

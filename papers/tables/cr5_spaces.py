@@ -1,0 +1,191 @@
+"""Cr5's Tables 3 and 4: sentences and words find their translations, by Cr5 and by maps between word spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from papers import original_data
+from papers.corpora import Columns, Rows, Split, sample_by_hash, select_multilingual, split_collection, split_sentences
+from papers.nearest_neighbours import SIMILARITIES, join_directions, measure_translation_retrieval, normalize_rows
+from papers.translators import DICTIONARY_SIZE, read_muse, read_training_dictionary
+from paragloss.encoders.bag import BagEncoder
+from paragloss.lab.learning import monolingual
+from paragloss.lab.learning.counting import count, text_of
+from paragloss.lab.methods import alignment, cr5
+from paragloss.types import Concept, Query
+
+MAX_CANDIDATES = 200_000  # of Europarl
+DIRECTED_METHOD = "least-squares"  # the one map that differs by direction
+#: Row -> the map between word spaces, and the rule by which its authors find the nearest neighbour.
+SYSTEMS = {
+    "Mikolov et al.": ("least-squares", "cosine"),
+    "Dinu et al.": ("least-squares", "corrected"),
+    "Faruqui and Dyer": ("cca", "cosine"),
+    "Artetxe et al. 2016": ("orthogonal", "cosine"),
+    "Artetxe et al.": ("self-learning", "cosine"),
+    "Smith et al.": ("svd", "inverted"),
+    "Procrustes (cosine)": ("procrustes", "cosine"),
+    "Procrustes (CSLS)": ("procrustes", "CSLS"),
+    "AdvRefine (CSLS)": ("advrefine", "CSLS"),
+    "Cr5 (cosine)": ("cr5", "cosine"),
+    "Cr5 (CSLS)": ("cr5", "CSLS"),
+    "Cr5, λ = 1 (cosine)": ("cr5 1", "cosine"),
+    "Cr5, λ = 1 (CSLS)": ("cr5 1", "CSLS"),
+}
+#: Words and their translations, in the direction of the queries.
+WordPairs: TypeAlias = Sequence[tuple[str, str]]
+#: The models that are compared: "cr5 1" is Cr5 with λ = 1, "svd" a map, "least-squares it" the map to Italian.
+Models: TypeAlias = Mapping[str, BagEncoder]
+
+
+def measure_table_3(part: str, seed: int, *, smoke: bool) -> Rows:
+    corpus, _, lang = part.rpartition("en-")
+    sentences = original_data.split_parallel_corpus(corpus.strip(), lang) if corpus else split_sentences(lang)
+    test = sample_by_hash(sentences.test, 40 if smoke else 2000 if corpus else 1000, 0)
+    distractors = select_distractors(sentences, test) if corpus else []
+    validation = sample_by_hash(sentences.train, 40 if smoke else 500, seed)
+    models = fit_models(lang, seed, smoke)
+    directions = (("en", lang), (lang, "en"))
+
+    def score(model: BagEncoder) -> float:
+        scores = [measure_translation_retrieval(model, validation, *direction)["P@1"] for direction in directions]
+        return float(np.mean(scores))
+
+    best_lambda = choose_lambda(models, score)
+    rows: Rows = {}
+    for name, (method, rule) in SYSTEMS.items():
+        forward, backward = (
+            measure_translation_retrieval(
+                select_model(models, method, target, best_lambda), test, source, target, distractors, rule
+            )
+            for source, target in directions
+        )
+        rows[name] = join_directions(forward, backward) | ({"λ": best_lambda} if method == "cr5" else {})
+    return rows
+
+
+def measure_table_4(part: str, seed: int, *, smoke: bool) -> Rows:
+    dictionary, _, lang = part.rpartition("en-")
+    models = fit_models(lang, seed, smoke)
+    muse = read_muse(lang)
+    test_entries = original_data.read_dinu_dictionary() if dictionary else muse[DICTIONARY_SIZE:]
+    training, test = (
+        [(entry.source.lower(), entry.target.lower()) for entry in entries]
+        for entries in (muse[:DICTIONARY_SIZE], test_entries)
+    )
+    sizes = (30, 30) if smoke else (500, 1500 if dictionary else 500)
+    forward = measure_direction(models, "en", lang, training, test, sizes, seed)
+    reversed_pairs = ([(translation, word) for word, translation in pairs] for pairs in (training, test))
+    backward = measure_direction(models, lang, "en", *reversed_pairs, sizes, seed)
+    return {name: join_directions(forward[name], backward[name]) for name in SYSTEMS}
+
+
+def select_distractors(sentences: Split, test: list[Concept], candidates: int = MAX_CANDIDATES) -> list[Concept]:
+    """Select further sentences of a corpus, to have as many candidates as the paper if the corpus is that large."""
+    test_ids = {c.id for c in test}
+    others = [c for part in sentences for c in part if c.id not in test_ids]
+    return sample_by_hash(others, candidates - len(test), 1)
+
+
+def choose_lambda(models: Models, score: Callable[[BagEncoder], float]) -> float:
+    """Choose the λ whose Cr5 model has the highest score."""
+    return max(cr5.LAMBDAS, key=lambda lambda_: score(models[f"cr5 {lambda_:g}"]))
+
+
+def select_model(models: Models, method: str, target: str, lambda_: float) -> BagEncoder:
+    """Select the model of a method for documents in the target language."""
+    if method == "cr5":
+        return models[f"cr5 {lambda_:g}"]
+    return models[f"{method} {target}" if method == DIRECTED_METHOD else method]
+
+
+@lru_cache(maxsize=1)
+def fit_models(lang: str, seed: int, smoke: bool) -> Models:
+    """Fit all maps to the same word vectors, and Cr5 to the same descriptions with each λ."""
+    descriptions = split_collection("ddtp", ["en", lang], lines=500 if smoke else None)
+    train = sample_by_hash(select_multilingual(descriptions.train, ["en", lang]), 200 if smoke else 4000, seed)
+    counts, _ = count(train, stem=False, min_df=3)
+    dim = 50 if smoke else 200
+    vectors = {
+        code: monolingual.train_word_vectors(
+            (text_of(c, code) for c in train), counts[code].vocabulary, dim=dim, seed=seed
+        )
+        for code in ("en", lang)
+    }
+    models = {}
+    for method in dict.fromkeys(method for method, _ in SYSTEMS.values() if not method.startswith("cr5")):
+        settings: dict[str, Any] = {"dictionary": read_training_dictionary(lang)}
+        if method == "advrefine":
+            settings = {"epochs": 1, "steps": 20} if smoke else {"epochs": 3}
+        for onto in ("en", lang) if method == DIRECTED_METHOD else ("",):
+            model = alignment.fit(train, method=method, onto=onto, vectors=vectors, seed=seed, **settings)
+            models[f"{method} {onto}".strip()] = model
+    for lambda_ in cr5.LAMBDAS:
+        models[f"cr5 {lambda_:g}"] = cr5.fit(train, seed=seed, stem=False, lambda_=lambda_)
+    return models
+
+
+def measure_direction(
+    models: Models,
+    source: str,
+    target: str,
+    training: WordPairs,
+    test: WordPairs,
+    sizes: tuple[int, int],
+    seed: int,
+) -> Rows:
+    """Measure how all systems translate words in one direction.
+
+    :param training: the pairs that the maps were learned from
+    :param sizes: numbers of validation and of test words
+    """
+    known_training, known_test = (list_translations(models, source, target, pairs) for pairs in (training, test))
+    validation = sample_by_hash([Query(word, word, source) for word in known_training], sizes[0], seed)
+    training_words = {word for word, _ in training}
+    words = [Query(word, word, source) for word in known_test if word not in training_words]
+    queries = sample_by_hash(words, sizes[1], 0)
+
+    def score(model: BagEncoder) -> float:
+        return float(np.mean(measure_words(model, target, validation, known_training, "cosine")["P@1"]))
+
+    best_lambda = choose_lambda(models, score)
+    rows: Rows = {}
+    for name, (method, rule) in SYSTEMS.items():
+        model = select_model(models, method, target, best_lambda)
+        rows[name] = measure_words(model, target, queries, known_test, rule)
+        rows[name] |= {"λ": best_lambda} if method == "cr5" else {}
+    return rows
+
+
+def list_translations(models: Models, source: str, target: str, pairs: WordPairs) -> dict[str, set[str]]:
+    """List the translations of each word, of words and translations that all models know."""
+    known_words, known_translations = (
+        set.intersection(*(set(model.tower(lang).vocabulary.terms) for model in models.values()))
+        for lang in (source, target)
+    )
+    translations: dict[str, set[str]] = {}
+    for word, translation in pairs:
+        if word in known_words and translation in known_translations:
+            translations.setdefault(word, set()).add(translation)
+    return translations
+
+
+def measure_words(
+    model: BagEncoder, target: str, queries: list[Query], translations: dict[str, set[str]], rule: str
+) -> Columns:
+    """Measure how often one of a word's translations is among the first k of all words of the target language."""
+    source = queries[0].lang
+    source_rows = {term: row for row, term in enumerate(model.tower(source).vocabulary.terms)}
+    terms = list(model.tower(target).vocabulary.terms)
+    query_vectors = normalize_rows(model.words(source)[[source_rows[query.id] for query in queries]])
+    scores = SIMILARITIES[rule](query_vectors, normalize_rows(model.words(target)))
+    nearest = np.argsort(-scores, axis=1, kind="stable")[:, :10].tolist()  # (queries, 10)
+    is_right = np.array(
+        [[terms[i] in translations[query.id] for i in row] for query, row in zip(queries, nearest, strict=True)]
+    )
+    precisions = {f"P@{k}": float(is_right[:, :k].any(1).mean()) for k in (1, 5, 10)}
+    return {**precisions, "words": float(len(queries))}
