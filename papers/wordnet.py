@@ -6,14 +6,13 @@ It expands queries within one language: put it before a translator with `expansi
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from pathlib import Path
 
 from paragloss.analysis import analyzer
 from paragloss.errors import InputError, LanguageError
 from paragloss.types import Alternative, Query, Translation
 
-_PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
+MAX_SYNONYMS, SYNONYMS_WEIGHT = 5, 0.3
 #: Endings and their replacements, from WordNet's own morphology.
 _ENDINGS = {
     "noun": "s: ses:s xes:x zes:z ches:ch shes:sh men:man ies:y",
@@ -25,54 +24,44 @@ _FOLDERS = ("/usr/share/wordnet", "/usr/local/share/wordnet", "/usr/share/WordNe
 
 
 class WordNet:
-    """A Translator from English to English: each word, then its synonyms, which share `weight` among them.
+    """A Translator from English to English: each word, then synonyms of its most frequent sense as each part of speech.
 
     :param path: the folder of `data.noun`; found by itself if WordNet is installed
-    :param senses: how many senses are used, the most frequent first; more senses add words of other topics
-    :param max_synonyms: synonyms per word
     """
 
-    def __init__(
-        self, path: str | Path | None = None, *, senses: int = 1, max_synonyms: int = 5, weight: float = 0.3
-    ) -> None:
+    def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path) if path is not None else _find_folder()
-        self.senses, self.max_synonyms, self.weight, self.lang = senses, max_synonyms, weight, "en"
         try:
-            self._index = {pos: _read_index(self.path / f"index.{pos}") for pos in _PARTS_OF_SPEECH}
-            self._data = {pos: (self.path / f"data.{pos}").read_bytes() for pos in _PARTS_OF_SPEECH}
-            self._exceptions = {pos: _read_exceptions(self.path / f"{pos}.exc") for pos in _PARTS_OF_SPEECH}
+            self._index = {pos: _read_index(self.path / f"index.{pos}") for pos in _ENDINGS}
+            self._data = {pos: (self.path / f"data.{pos}").read_bytes() for pos in _ENDINGS}
+            self._exceptions = {pos: _read_exceptions(self.path / f"{pos}.exc") for pos in _ENDINGS}
         except FileNotFoundError as error:
             raise InputError(f"{self.path} is no WordNet database: {error.filename} is missing") from None
 
     def knows(self, source: str, target: str) -> bool:
-        return source == target == self.lang
+        return source == target == "en"
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Expand each word of a query by its synonyms."""
+        """Expand each word of a query by its synonyms, which share SYNONYMS_WEIGHT among them."""
         if not self.knows(query.lang, to):
-            raise LanguageError(f"this WordNet expands {self.lang}; it can't take {query.lang}->{to}")
+            raise LanguageError(f"this WordNet expands en; it can't take {query.lang}->{to}")
         clauses = []
         for span in analyzer(query.lang).spans(query.text):
             word = query.text[span.start : span.end]
             synonyms = self.synonyms(word)
-            alternatives = tuple(Alternative(text, self.weight / len(synonyms)) for text in synonyms)
+            alternatives = tuple(Alternative(text, SYNONYMS_WEIGHT / len(synonyms)) for text in synonyms)
             clauses.append(Translation(word, (Alternative(word, 1.0), *alternatives)))
         return clauses
 
     def synonyms(self, word: str) -> list[str]:
-        """List the synonyms of a word's first senses in each part of speech, the most frequent sense first."""
+        """List up to MAX_SYNONYMS synonyms of a word's first sense in each part of speech."""
         synonyms: dict[str, None] = {}
-        lower = word.lower()
-        for sense in range(self.senses):
-            for pos in _PARTS_OF_SPEECH:
-                for lemma in self.lemmas(lower.replace(" ", "_"), pos):
-                    offsets = self._index[pos][lemma]
-                    if sense < len(offsets):
-                        synonyms.update(dict.fromkeys(self._read_synset(pos, offsets[sense])))
-        own_forms = {lower}
-        for pos in _PARTS_OF_SPEECH:
-            own_forms.update(lemma.replace("_", " ") for lemma in self.lemmas(lower, pos))
-        return [text for text in synonyms if text.lower() not in own_forms][: self.max_synonyms]
+        own_forms = {word.lower()}
+        for pos in _ENDINGS:
+            for lemma in self.lemmas(word.lower().replace(" ", "_"), pos):
+                synonyms.update(dict.fromkeys(self._read_synset(pos, self._index[pos][lemma][0])))
+                own_forms.add(lemma.replace("_", " "))
+        return [text for text in synonyms if text.lower() not in own_forms][:MAX_SYNONYMS]
 
     def lemmas(self, word: str, pos: str) -> list[str]:
         """Return the first form of a word that is an entry: itself, its irregular base, or without its ending."""
@@ -83,12 +72,11 @@ class WordNet:
                 candidates.append(word[: -len(ending)] + base)
         return [lemma for lemma in dict.fromkeys(candidates) if lemma in self._index[pos]][:1]
 
-    @lru_cache(maxsize=10_000)  # noqa: B019 - a WordNet lives as long as the recipe
-    def _read_synset(self, pos: str, offset: int) -> tuple[str, ...]:
+    def _read_synset(self, pos: str, offset: int) -> list[str]:
         data = self._data[pos]
         fields = data[offset : data.index(b"\n", offset)].decode().split(" ")
         words = fields[4 : 4 + 2 * int(fields[3], 16) : 2]
-        return tuple(word.split("(")[0].replace("_", " ") for word in words)  # "galore(ip)": a syntactic marker
+        return [word.split("(")[0].replace("_", " ") for word in words]  # "galore(ip)": a syntactic marker
 
 
 def _read_index(path: Path) -> dict[str, tuple[int, ...]]:

@@ -38,12 +38,6 @@ def small_database(tmp_path):
     return tmp_path
 
 
-def test_the_most_frequent_sense_comes_first(small_database):
-    assert WordNet(small_database).synonyms("car") == ["automobile"]
-    assert WordNet(small_database, senses=2).synonyms("car") == ["automobile", "railway car"]
-    assert WordNet(small_database, senses=5, max_synonyms=1).synonyms("car") == ["automobile"]
-
-
 def test_inflected_words_are_found_by_rule_or_exception(small_database):
     wordnet = WordNet(small_database)
     assert wordnet.synonyms("Cars") == ["automobile"]
@@ -53,12 +47,19 @@ def test_inflected_words_are_found_by_rule_or_exception(small_database):
     assert wordnet.synonyms("glasses") == ["spectacles"]  # an entry of its own before its ending is taken off
 
 
-def test_a_query_is_its_words_and_their_synonyms(small_database):
-    wordnet = WordNet(small_database, senses=2, weight=0.4)
+def test_a_query_is_its_words_and_five_synonyms_of_their_first_sense_that_share_three_tenths(small_database):
+    synonyms = [f"big{i}" for i in range(8)]
+    (small_database / "data.adj").write_text(f"{0:08d} {make_synset('large', *synonyms)}")
+    (small_database / "index.adj").write_text(f"large a 1 1 @ 1 1 {0:08d}  \n")
+    wordnet = WordNet(small_database)
     assert isinstance(wordnet, Translator)
-    car, zebra = wordnet.translate(Query("q", "cars zebra", "en"), "en")
-    assert [a[:2] for a in car.alternatives] == [("cars", 1.0), ("automobile", 0.2), ("railway car", 0.2)]
+    car, zebra, larger = wordnet.translate(Query("q", "cars zebra larger", "en"), "en")
+    assert [a[:2] for a in car.alternatives] == [("cars", 1.0), ("automobile", pytest.approx(0.3))]
     assert [a[:2] for a in zebra.alternatives] == [("zebra", 1.0)]
+    assert [a[:2] for a in larger.alternatives] == [
+        ("larger", 1.0),
+        *((word, pytest.approx(0.06)) for word in synonyms[:5]),
+    ]
 
 
 def test_other_languages_than_english_are_refused(small_database):
@@ -80,19 +81,6 @@ def test_the_database_is_searched_where_the_environment_says(small_database, mon
         WordNet()
 
 
-def test_five_synonyms_of_the_first_sense_share_three_tenths_by_default(small_database):
-    synonyms = [f"big{i}" for i in range(8)]
-    line = make_synset("large", *synonyms)
-    (small_database / "data.adj").write_text(f"{0:08d} {line}")
-    (small_database / "index.adj").write_text(f"large a 1 1 @ 1 1 {0:08d}  \n")
-    (clause,) = WordNet(small_database).translate(Query("q", "larger", "en"), "en")
-    assert clause.alternatives[0][:2] == ("larger", 1.0)
-    assert [(a.text, a.weight) for a in clause.alternatives[1:]] == [
-        (word, pytest.approx(0.06)) for word in synonyms[:5]
-    ]
-    assert WordNet(small_database, max_synonyms=9).synonyms("largest") == synonyms
-
-
 def test_an_ending_alone_is_no_word(small_database):
     with (small_database / "index.noun").open("a") as out:
         out.write(" \n".lstrip())
@@ -103,7 +91,7 @@ def test_an_ending_alone_is_no_word(small_database):
 
 @pytest.mark.skipif(not Path("/usr/share/wordnet/index.noun").is_file(), reason="WordNet is not at /usr/share/wordnet")
 def test_the_installed_database_works():
-    wordnet = WordNet(senses=3)
+    wordnet = WordNet()
     assert {"auto", "automobile"} <= set(wordnet.synonyms("cars"))
     assert "United States of America" in wordnet.synonyms("United States")
     assert wordnet.synonyms("children") == wordnet.synonyms("child")
