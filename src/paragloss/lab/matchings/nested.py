@@ -20,18 +20,18 @@ HEAD_PER_HIT, MIN_HEAD = 10, 100
 
 
 class Choice(NamedTuple):
-    """An alternative of a clause: words that must all match, its weight, and the weight of its clause."""
+    """An alternative of a clause: words that must all match, and the weight that they share."""
 
     words: tuple[str, ...]
     weight: float
-    clause_weight: float = 1.0
 
 
-class SourceChoices(NamedTuple):
-    """The alternatives of one query term."""
+class NestedClause(NamedTuple):
+    """A query term with its alternatives; documents must match one of them if the clause is required."""
 
     source: str
     choices: list[Choice]
+    is_required: bool
 
 
 class RequiredClause(NamedTuple):
@@ -74,17 +74,19 @@ class Nested(StructuredSearcher):
 
         :param where: filters of the documents
         """
-        request = self._make_request(query, self._list_weighted_words(query))
-        clauses = [self._make_required_clause(clause, query.lang) for clause in self._list_required(query)]
+        clauses = self._list_clauses(query)
+        request = self._make_request(query.lang, _list_weighted_words(clauses))
+        required = [self._find_term_ids(clause, query.lang) for clause in clauses if clause.is_required]
         head_size = HEAD_PER_HIT * k + MIN_HEAD
         head = self._find_candidates(request, head_size, where)
-        hits = self._filter_hits(head, clauses)
+        hits = self._filter_hits(head, required)
         is_whole_ranking = len(head) < head_size
         if len(hits) >= k or is_whole_ranking:
             return hits[:k]
-        return self._rank_by_rarest_clause(request, clauses, k, where)
+        return self._rank_by_rarest_clause(request, required, k, where)
 
-    def _make_required_clause(self, clause: SourceChoices, lang: str) -> RequiredClause:
+    def _find_term_ids(self, clause: NestedClause, lang: str) -> RequiredClause:
+        """Look up the ids that the words of a clause have in the searched fields of documents of a language."""
         alternatives = []
         for choice in clause.choices:
             alternatives.append([self._list_ids(word, lang) for word in choice.words])
@@ -108,12 +110,12 @@ class Nested(StructuredSearcher):
         matching = self._filter_documents(candidate_ids, clauses)
         return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
 
-    def _make_request(self, query: Query, weighted_words: Sequence[WeightedWord]) -> SparseVector:
-        """Return the vector whose dot product with a document is its score."""
+    def _make_request(self, lang: str, weighted_words: Sequence[WeightedWord]) -> SparseVector:
+        """Return the vector whose dot product with a document of a language is its score."""
         weights: dict[str, float] = {}
         for _, word, weight in weighted_words:
             weights[word] = weights.get(word, 0.0) + weight
-        return self._statistics.weigh_query(query.lang, weights, self._field_weights())
+        return self._statistics.weigh_query(lang, weights, self._field_weights())
 
     def matches(self, query: Query, id: str) -> list[Match]:
         """List what every word adds to the score of a document of the query's language."""
@@ -122,50 +124,34 @@ class Nested(StructuredSearcher):
             return []
         document = SparseVector(rows.indices, rows.values)
         matches = []
-        for weighted_word in self._list_weighted_words(query):
-            score = dot(self._make_request(query, [weighted_word]), document)
+        for weighted_word in _list_weighted_words(self._list_clauses(query)):
+            score = dot(self._make_request(query.lang, [weighted_word]), document)
             if score:
                 matches.append(Match(weighted_word.source, weighted_word.word, score))
         return matches
 
-    def _list_choices(self, query: Query) -> list[SourceChoices]:
-        """List each source term with its alternatives, split into words; those of stop words only are left out."""
+    def _list_clauses(self, query: Query) -> list[NestedClause]:
+        """List the clauses of a query with their alternatives split into words, without those of stop words only.
+
+        Where the query says of no clause that it is required, all are. A query without clauses has one for each of its
+        words. The alternatives of a required clause have equal weights, those of any other the weights of the query.
+        """
         tokenize = self._analyze(query.lang).terms
         if not query.clauses:
-            return [SourceChoices(word, [Choice((word,), 1.0)]) for word in tokenize(query.text)]
-        sources = []
+            return [NestedClause(word, [Choice((word,), 1.0)], is_required=True) for word in tokenize(query.text)]
+        are_all_required = not any(clause.required for clause in query.clauses)
+        clauses = []
         for clause in query.clauses:
+            is_required = clause.required or are_all_required
             choices = []
             for alternative in clause.alternatives:
                 words = alternative.terms or tuple(tokenize(alternative.text))
+                weight = 1.0 if is_required else alternative.weight
                 if words:
-                    choices.append(Choice(words, alternative.weight, clause.weight))
+                    choices.append(Choice(words, clause.weight * weight))
             if choices:
-                sources.append(SourceChoices(clause.source, choices))
-        return sources
-
-    def _list_required(self, query: Query) -> list[SourceChoices]:
-        """List the clauses that must match: the required ones, or all if none is required."""
-        required = tuple(clause for clause in query.clauses if clause.required)
-        return self._list_choices(query._replace(clauses=required) if required else query)
-
-    def _list_optional(self, query: Query) -> list[SourceChoices]:
-        """List the clauses that need not match; none if no clause is required, because then all must match."""
-        optional = tuple(clause for clause in query.clauses if not clause.required)
-        if not optional or len(optional) == len(query.clauses):
-            return []
-        return self._list_choices(query._replace(clauses=optional))
-
-    def _list_weighted_words(self, query: Query) -> list[WeightedWord]:
-        """List the words of all clauses; those of required clauses have equal weights."""
-        weighted_words: list[WeightedWord] = []
-        for source, choices in self._list_required(query):
-            for choice in choices:
-                weighted_words += _list_words(source, choice._replace(weight=1.0))
-        for source, choices in self._list_optional(query):
-            for choice in choices:
-                weighted_words += _list_words(source, choice)
-        return weighted_words
+                clauses.append(NestedClause(clause.source, choices, is_required))
+        return clauses
 
     def _field_weights(self) -> dict[str, float]:
         weights = zip(self._statistics.layout.fields, self._field_factors.tolist(), strict=True)
@@ -201,7 +187,11 @@ class Nested(StructuredSearcher):
         return int(self._statistics.df_of(clause.list_ids()).sum())
 
 
-def _list_words(source: str, choice: Choice) -> list[WeightedWord]:
-    """Return the words of an alternative, which share its weight."""
-    weight = choice.clause_weight * choice.weight / len(choice.words)
-    return [WeightedWord(source, word, weight) for word in choice.words]
+def _list_weighted_words(clauses: Sequence[NestedClause]) -> list[WeightedWord]:
+    """List the words of all alternatives; those of a phrase share its weight."""
+    weighted_words = []
+    for clause in clauses:
+        for choice in clause.choices:
+            share = choice.weight / len(choice.words)
+            weighted_words += [WeightedWord(clause.source, word, share) for word in choice.words]
+    return weighted_words

@@ -19,8 +19,7 @@ It is computed for all candidates of a query at once, on flat arrays. Their name
 - An alternative is a word of a clause; the alternatives are numbered through all clauses of the query.
 - A term id is the number that the index gives to one word in one field.
 - An entry is one alternative in one field, so it has a term id. A query is compiled into its entries (`CompiledQuery`).
-- A part is one field of one document, as in `bm25.CountedTerms`. Each part has its own tf of every clause.
-- An occurrence is an entry that a part contains, with its count (`_Occurrences`).
+- An occurrence is an entry that a document contains, with its count (`_Occurrences`).
 
 The index has a field for words inside compounds, `index.terms.INNER`, called the subword field here. What occurs there
 adds to the tf of the text rather than to a field of its own.
@@ -77,16 +76,15 @@ class CompiledQuery(NamedTuple):
     clause_weights: Doubles  # (n_fields, n_clauses) weight of the field times importance and idf of the clause
     max_score: float  # the limit that no document's score reaches
 
-    def make_request(self, ids_per_field: int) -> SparseVector:
+    def make_request(self, entry_fields: Integers) -> SparseVector:
         """Return the sparse vector whose dot product with documents approximates the score.
 
         It saturates every alternative by itself instead of the whole clause.
 
-        :param ids_per_field: how many term ids each field has; field i has those from i * ids_per_field on
+        :param entry_fields: (n_entries,) the field to whose tf each entry adds
         """
-        term_ids = self.term_ids.astype(np.int64)
-        weights = self.tf_weights * self.clause_weights[term_ids // ids_per_field, self.clauses]
-        distinct_ids, summed_weights = sum_by_key(term_ids, weights)
+        weights = self.tf_weights * self.clause_weights[entry_fields, self.clauses]
+        distinct_ids, summed_weights = sum_by_key(self.term_ids.astype(np.int64), weights)
         return SparseVector(distinct_ids.astype(np.uint32), summed_weights.astype(np.float32))
 
 
@@ -114,14 +112,6 @@ class _Alternatives(NamedTuple):
         )
 
 
-class _TermIds(NamedTuple):
-    """The term ids of the alternatives of a query in the fields that are searched."""
-
-    fields: Integers  # (n_searched,) numbers of the searched fields of whole words
-    words: Ids  # (n_searched, n_alternatives)
-    subwords: Ids | None  # (n_alternatives,) in the subword field; None if that is not searched
-
-
 class _Weights(NamedTuple):
     """The weights of a query; for the fields see `CompiledQuery`."""
 
@@ -131,9 +121,9 @@ class _Weights(NamedTuple):
 
 
 class _Occurrences(NamedTuple):
-    """Where documents contain alternatives of a query; the arrays have an item for each entry in each part."""
+    """Where documents contain alternatives of a query; the arrays have an item for each entry in each document."""
 
-    parts: Integers  # number of the part whose tf the occurrence adds to
+    documents: Integers  # number of the document
     fields: Integers  # number of the field in which it is indexed
     alternatives: Integers  # number of the alternative
     clauses: Integers  # number of its clause
@@ -255,7 +245,8 @@ class ClauseSearcher(StructuredSearcher):
         :param conditions: filters of the documents
         """
         layout = self._statistics.layout
-        request = compiled.make_request(layout.span)
+        entry_fields = self._map_fields()[compiled.term_ids.astype(np.int64) // layout.span]
+        request = compiled.make_request(entry_fields)
         ids_to_read = layout.with_lengths(compiled.term_ids)
         candidates = self._store.search_and_read(self._vector_name, [request], limit, conditions or None, ids_to_read)
         return candidates.ids, candidates.rows
@@ -282,11 +273,11 @@ class ClauseSearcher(StructuredSearcher):
 
         :param bags: the terms of the documents
         """
-        parts, clauses = occurrences.parts, occurrences.clauses
-        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
-        norms = self._compute_norms(lang, bags)  # (n_parts,)
-        clause_weights = compiled.clause_weights[bags.field[parts], clauses]
-        scores = clause_weights / (tf[parts, clauses] + norms[parts]) * occurrences.tf
+        documents, clauses = occurrences.documents, occurrences.clauses
+        fields = self._map_fields()[occurrences.fields]
+        tf = self._sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]  # of the whole clause
+        norms = self._compute_norms(lang, bags)[documents, fields]
+        scores = compiled.clause_weights[fields, clauses] / (tf + norms) * occurrences.tf
         return scores / compiled.max_score if self._proportional else scores
 
     def _sum_scores_by_word(
@@ -300,94 +291,96 @@ class ClauseSearcher(StructuredSearcher):
         sources_and_words: list[tuple[str, str]] = []  # of each alternative
         for clause in split_into_clauses(query, self._analyze):
             sources_and_words += [(clause.source, word) for word in clause.words]
-        subword_field = self._subword_field()
+        is_subword = self._map_fields()[occurrences.fields] != occurrences.fields
         score_by_word: dict[tuple[str, str], float] = {}
-        for alternative, field, score in zip(
-            occurrences.alternatives.tolist(), occurrences.fields.tolist(), scores.tolist(), strict=True
+        for alternative, is_inside, score in zip(
+            occurrences.alternatives.tolist(), is_subword.tolist(), scores.tolist(), strict=True
         ):
             source, word = sources_and_words[alternative]
-            if field == subword_field and not word.startswith(SOUND_PREFIX):
+            if is_inside and not word.startswith(SOUND_PREFIX):
                 word = SUBWORD_PREFIX + word
             score_by_word[source, word] = score_by_word.get((source, word), 0.0) + score
         return score_by_word
 
-    def _subword_field(self) -> int | None:
-        """Return the number of the field for words inside compounds; None if it is not searched."""
-        return self._statistics.layout.field(INNER) if self.looks_inside else None
+    def _map_fields(self) -> Integers:
+        """Return the field to whose tf the words of each field add, (n_fields,); parts of compounds add to the text."""
+        layout = self._statistics.layout
+        fields = np.arange(len(layout.fields))
+        if self.looks_inside:
+            fields[layout.field(INNER)] = layout.field("text")
+        return fields
 
     def _compile(self, query: Query) -> CompiledQuery | None:
         """Weigh the alternatives of a query in each field; None if it has no terms or no field is searched."""
         clauses = split_into_clauses(query, self._analyze)
-        fields = np.flatnonzero(self._field_factors)
-        if not clauses or not len(fields):
+        if not clauses or not self._field_factors.any():
             return None
         alternatives = _Alternatives.gather(clauses)
-        term_ids = self._find_term_ids(fields, alternatives)
-        return _arrange_entries(term_ids, alternatives, self._weigh(query.lang, term_ids, alternatives))
+        return self._arrange_entries(alternatives, self._weigh(query.lang, alternatives))
 
-    def _weigh(self, lang: str, term_ids: _TermIds, alternatives: _Alternatives) -> _Weights:
+    def _weigh(self, lang: str, alternatives: _Alternatives) -> _Weights:
         """Weigh the alternatives and the clauses of a query by their frequency in the documents of a language."""
-        fields, n_clauses = term_ids.fields, len(alternatives.importance)
+        fields, n_clauses = np.flatnonzero(self._field_factors), len(alternatives.importance)
         summary = self._statistics.summarize_languages((lang,))
-        documents_per_field = summary.n_documents[fields, 0]  # (n_searched,)
-        n_documents = np.repeat(documents_per_field[:, None], n_clauses, axis=1)  # (n_searched, n_clauses)
-        df = self._count_documents(term_ids, alternatives.subword_shares, documents_per_field)
+        n_documents = np.repeat(summary.n_documents[fields], n_clauses, axis=1)  # (n_searched, n_clauses)
+        df = self._count_documents(fields, alternatives, summary.n_documents[fields])  # (n_searched, n_alternatives)
         tf_weights, clause_df = self.weigh_alternatives(
             alternatives.probabilities, df, alternatives.clause_starts, n_documents
         )
         idf = compute_idf(n_documents, clause_df)
-        clause_weights = self._field_factors[fields, None] * alternatives.importance * idf  # (n_searched, n_clauses)
+        searched_weights = self._field_factors[fields, None] * alternatives.importance * idf  # (n_searched, n_clauses)
         # Terms that no document has count for the highest score as well.
-        max_score = float((clause_weights * summary.field_shares[fields, 0][:, None]).sum()) or 1.0
-        used_weights = np.where(clause_df > 0, clause_weights, 0.0)
-        return _Weights(tf_weights, self._spread_over_fields(fields, used_weights), max_score)
+        max_score = float((searched_weights * summary.field_shares[fields]).sum()) or 1.0
+        clause_weights = np.zeros((len(self._field_factors), n_clauses))
+        clause_weights[fields] = np.where(clause_df > 0, searched_weights, 0.0)
+        return _Weights(tf_weights, clause_weights, max_score)
 
-    def _find_term_ids(self, fields: Integers, alternatives: _Alternatives) -> _TermIds:
-        """Return the term ids of alternatives in some fields and, if it is searched, in the subword field."""
-        layout, subword_field = self._statistics.layout, self._subword_field()
-        word_ids = layout.ids(fields[:, None], alternatives.hashes)
-        subword_ids = None if subword_field is None else layout.ids(subword_field, alternatives.hashes)
-        return _TermIds(fields, word_ids, subword_ids)
-
-    def _spread_over_fields(self, fields: Integers, weights: Doubles) -> Doubles:
-        """Return weights of clauses in all fields, (n_fields, n_clauses); the subword field has those of the text.
-
-        :param fields: (n_searched,) numbers of the fields whose weights are given; others get 0
-        :param weights: (n_searched, n_clauses)
-        """
-        layout, subword_field = self._statistics.layout, self._subword_field()
-        clause_weights = np.zeros((len(layout.fields), weights.shape[1]))
-        clause_weights[fields] = weights
-        if subword_field is not None:
-            clause_weights[subword_field] = clause_weights[layout.field("text")]
-        return clause_weights
-
-    def _count_documents(self, term_ids: _TermIds, subword_shares: Doubles, documents_per_field: Doubles) -> Doubles:
+    def _count_documents(self, fields: Integers, alternatives: _Alternatives, n_documents: Doubles) -> Doubles:
         """Return the document frequency of each alternative in each searched field: (n_searched, n_alternatives).
 
         Documents that contain a word inside a compound are added to those of the text.
 
-        :param subword_shares: (n_alternatives,) how much an occurrence inside a compound counts
-        :param documents_per_field: (n_searched,)
+        :param fields: (n_searched,) numbers of the searched fields
+        :param n_documents: (n_searched, 1) documents that have the field
         """
-        statistics = self._statistics
-        df = statistics.df_of(term_ids.words.ravel()).reshape(term_ids.words.shape).astype(np.float64)
-        if term_ids.subwords is not None:
-            text_row = term_ids.fields.tolist().index(statistics.layout.field("text"))
-            df_with_subwords = df[text_row] + subword_shares * statistics.df_of(term_ids.subwords)
-            df[text_row] = np.minimum(df_with_subwords, documents_per_field[text_row])
+        layout, statistics = self._statistics.layout, self._statistics
+        ids = layout.ids(fields[:, None], alternatives.hashes)
+        df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(np.float64)
+        if self.looks_inside:
+            subword_df = statistics.df_of(layout.ids(layout.field(INNER), alternatives.hashes))
+            text_row = fields.tolist().index(layout.field("text"))
+            df[text_row] = np.minimum(df[text_row] + alternatives.subword_shares * subword_df, n_documents[text_row])
         return df
+
+    def _arrange_entries(self, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
+        """List the entries of a query by their term ids, without those that count nothing."""
+        layout, tf_weights = self._statistics.layout, query_weights.alternatives
+        fields = np.flatnonzero(self._field_factors).tolist()
+        weights_by_field = dict.fromkeys(fields, tf_weights)
+        if self.looks_inside:
+            weights_by_field[layout.field(INNER)] = tf_weights * alternatives.subword_shares
+        term_ids = np.concatenate([layout.ids(field, alternatives.hashes) for field in weights_by_field])
+        weights = np.concatenate(list(weights_by_field.values()))
+        alternative_of_entry = np.tile(np.arange(len(tf_weights)), len(weights_by_field))
+        counting_entries = np.flatnonzero(weights > 0)
+        order = counting_entries[term_ids[counting_entries].argsort(kind="stable")]
+        sorted_alternatives = alternative_of_entry[order]
+        return CompiledQuery(
+            term_ids=term_ids[order],
+            clauses=alternatives.clauses[sorted_alternatives],
+            alternatives=sorted_alternatives,
+            tf_weights=weights[order],
+            clause_weights=query_weights.clauses,
+            max_score=query_weights.max_score,
+        )
 
     def _score_documents(self, lang: str, compiled: CompiledQuery, vectors: SparseRows) -> Doubles:
         """Score documents, given their stored vectors: (n_docs,)."""
         bags = self._unpack_terms(compiled, vectors)
-        occurrences = self._find_occurrences(compiled, bags)
-        tf = _sum_tf(occurrences, len(bags.row), compiled.clause_weights.shape[1])  # (n_parts, n_clauses)
-        saturated_tf = tf / (tf + self._compute_norms(lang, bags)[:, None])
-        part_scores = (compiled.clause_weights[bags.field] * saturated_tf).sum(axis=1)
-        if self._proportional:
-            part_scores /= compiled.max_score
-        return np.asarray(np.bincount(bags.row, part_scores, bags.rows), np.float64)
+        tf = self._sum_tf(compiled, bags.rows, self._find_occurrences(compiled, bags))  # (n_docs, n_fields, n_clauses)
+        saturated_tf = tf / (tf + self._compute_norms(lang, bags)[:, :, None])
+        scores = (compiled.clause_weights * saturated_tf).sum(axis=(1, 2))
+        return np.asarray(scores / compiled.max_score if self._proportional else scores, np.float64)
 
     def _unpack_terms(self, compiled: CompiledQuery, vectors: SparseRows) -> CountedTerms:
         """Recover term counts from stored vectors; most terms that the query does not have are left out."""
@@ -401,37 +394,34 @@ class ClauseSearcher(StructuredSearcher):
         # Each pair is given by the position of a count in `bags` and of an entry in `compiled`; (n_occurrences,) both.
         count_positions = np.arange(len(bags.ids)).repeat(entries_per_count)
         entry_positions = concatenate_ranges(first_entries, entries_per_count)
-        parts = list_groups(bags.size)[count_positions]
+        parts = list_groups(bags.size)[count_positions]  # a part is one field of one document
         return _Occurrences(
-            parts=self._map_subwords_to_text(bags)[parts],
+            documents=bags.row[parts],
             fields=bags.field[parts],
             alternatives=compiled.alternatives[entry_positions],
             clauses=compiled.clauses[entry_positions],
             tf=bags.counts[count_positions] * compiled.tf_weights[entry_positions],
         )
 
+    def _sum_tf(self, compiled: CompiledQuery, n_docs: int, occurrences: _Occurrences) -> Doubles:
+        """Return the tf of each clause in each field of each document: (n_docs, n_fields, n_clauses)."""
+        shape = (n_docs, *compiled.clause_weights.shape)
+        fields = self._map_fields()[occurrences.fields]
+        cells = np.ravel_multi_index((occurrences.documents, fields, occurrences.clauses), shape)
+        return np.bincount(cells, occurrences.tf, math.prod(shape)).reshape(shape).astype(np.float64)
+
     def _compute_norms(self, lang: str, bags: CountedTerms) -> Doubles:
-        """Return K of BM25 of each part, (n_parts,), by the current average lengths of the fields."""
+        """Return K of BM25 of each field of each document, by the current average lengths: (n_docs, n_fields).
+
+        A field that a document lacks has no terms there, and any K would do.
+        """
         averages = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]
         current = averages[bags.field]
-        return self._statistics.layout.norms(bags._replace(average=np.where(current > 0, current, bags.average)))
-
-    def _map_subwords_to_text(self, bags: CountedTerms) -> Integers:
-        """Return for each part of a document the number of the part that its terms are counted in: (n_parts,).
-
-        A part is one field of one document. Subwords are counted in the text field of their document, if it has one;
-        the terms of any other field are counted in their own part.
-        """
-        part_numbers = np.arange(len(bags.row))
-        subword_field = self._subword_field()
-        if subword_field is None:
-            return part_numbers
-        is_text = bags.field == self._statistics.layout.field("text")
-        text_part_by_document = np.full(bags.rows, -1)  # -1 for a document without text
-        text_part_by_document[bags.row[is_text]] = part_numbers[is_text]
-        text_parts = text_part_by_document[bags.row]  # (n_parts,) the text part of the same document
-        is_counted_in_text = (bags.field == subword_field) & (text_parts >= 0)
-        return np.where(is_counted_in_text, text_parts, part_numbers)
+        norms = np.ones((bags.rows, len(averages)))
+        norms[bags.row, bags.field] = self._statistics.layout.norms(
+            bags._replace(average=np.where(current > 0, current, bags.average))
+        )
+        return norms
 
 
 class Synonymous(ClauseSearcher):
@@ -474,32 +464,3 @@ class Probabilistic(ClauseSearcher):
     ) -> tuple[Doubles, Doubles]:
         """Return the probability of each alternative and the document frequency of each clause."""
         return probabilities, np.minimum(np.add.reduceat(df * probabilities, clause_starts, axis=1), n_documents)
-
-
-def _arrange_entries(term_ids: _TermIds, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
-    """List the entries of a query by their term ids, without those that count nothing."""
-    tf_weights = query_weights.alternatives
-    ids, weights = term_ids.words, np.tile(tf_weights, (len(term_ids.fields), 1))  # (n_searched, n_alternatives)
-    if term_ids.subwords is not None:
-        ids = np.vstack([ids, term_ids.subwords])
-        weights = np.vstack([weights, tf_weights * alternatives.subword_shares])
-    alternative_of_entry = np.tile(np.arange(len(tf_weights)), len(ids))
-    flat_ids, flat_weights = ids.ravel(), weights.ravel()
-    counting_entries = np.flatnonzero(flat_weights > 0)
-    order = counting_entries[flat_ids[counting_entries].argsort(kind="stable")]
-    sorted_alternatives = alternative_of_entry[order]
-    return CompiledQuery(
-        term_ids=flat_ids[order],
-        clauses=alternatives.clauses[sorted_alternatives],
-        alternatives=sorted_alternatives,
-        tf_weights=flat_weights[order],
-        clause_weights=query_weights.clauses,
-        max_score=query_weights.max_score,
-    )
-
-
-def _sum_tf(occurrences: _Occurrences, n_parts: int, n_clauses: int) -> Doubles:
-    """Return the tf of each clause in each field of each document: (n_parts, n_clauses)."""
-    positions = occurrences.parts * n_clauses + occurrences.clauses  # in the flattened result
-    tf = np.bincount(positions, occurrences.tf, n_parts * n_clauses)
-    return np.asarray(tf, np.float64).reshape(-1, n_clauses)
