@@ -164,54 +164,36 @@ def _solve_panel(
 ) -> Floats:
     """Solve A X = B for at most PANEL columns together by preconditioned conjugate gradients.
 
-    The arguments are those of `conjugate_gradients`.
+    The letters are those of the textbook: X solution, R residual, P search directions, D the inverse diagonal of A. All
+    are arrays (size, columns), and products of two of them are taken column by column. A column that has reached its
+    tolerance stays as it is.
 
     :param apply: multiplies A by columns
     :param right: B, (size, columns)
-    :param scale: inverse diagonal of A, (size, 1)
-    :return: X, (size, columns)
+    :param scale: D, (size, 1)
+    :param start: where X starts, (size, columns)
+    :param tolerance: a column is solved when its residual is below this part of its right side
+    :return: X
     """
-    iteration = _GradientIteration(apply, right, scale, start)
+    X = start.copy()
+    R = right - apply(X) if start.any() else right.copy()
+    P = scale * R
+    RDR = _dot_columns(R, P)
+    buffer = np.empty_like(right)  # for products: passes over memory cost as much as applying A
     max_squared_residuals = tolerance**2 * _dot_columns(right, right)
     for _ in range(max_steps):
-        is_moving = _dot_columns(iteration.R, iteration.R) > max_squared_residuals  # (columns,)
+        is_moving = _dot_columns(R, R) > max_squared_residuals  # (columns,)
         if not is_moving.any():
             break
-        iteration.step(is_moving)
-    return np.asarray(iteration.X, np.float32)
-
-
-class _GradientIteration:
-    """The state of preconditioned conjugate gradients for A X = B, all columns of which move at the same time.
-
-    X, R and P are arrays (size, columns), and products of two of them are taken column by column.
-    """
-
-    def __init__(self, apply: Callable[[Floats], Floats], right: Floats, scale: Floats, start: Floats) -> None:
-        """Begin at `start`; see `_solve_panel` for the arguments."""
-        self._apply = apply  # multiplies A by columns
-        self._scale = scale  # D, the inverse diagonal of A
-        self.X = start.copy()  # solution so far
-        self.R = right - apply(self.X) if start.any() else right.copy()  # residual, B - A X
-        self._P = scale * self.R  # search directions
-        self._RDR = _dot_columns(self.R, self._P)  # R'D R, (columns,)
-        self._buffer = np.empty_like(right)  # for products: passes over memory cost as much as applying A
-
-    def step(self, is_moving: npt.NDArray[np.bool_]) -> None:
-        """Move X by alpha P with alpha = R'D R / P'A P, and make the next directions of D R and P.
-
-        :param is_moving: (columns,) a column that has reached its tolerance stays as it is
-        """
-        AP = self._apply(self._P)
-        alpha = _divide_where(is_moving, self._RDR, _dot_columns(self._P, AP))
-        self.X += np.multiply(self._P, alpha, out=self._buffer)
-        self.R -= np.multiply(AP, alpha, out=self._buffer)
-        DR = np.multiply(self.R, self._scale, out=self._buffer)
-        new_RDR = _dot_columns(self.R, DR)
-        beta = _divide_where(is_moving, new_RDR, self._RDR)
-        self._P *= beta
-        self._P += DR
-        self._RDR = new_RDR
+        AP = apply(P)
+        step_lengths = _divide_where(is_moving, RDR, _dot_columns(P, AP))
+        X += np.multiply(P, step_lengths, out=buffer)
+        R -= np.multiply(AP, step_lengths, out=buffer)
+        DR = np.multiply(R, scale, out=buffer)
+        previous_RDR, RDR = RDR, _dot_columns(R, DR)
+        P *= _divide_where(is_moving, RDR, previous_RDR)
+        P += DR
+    return np.asarray(X, np.float32)
 
 
 def _divide_where(condition: npt.NDArray[np.bool_], numerators: Floats, denominators: Floats) -> Floats:
