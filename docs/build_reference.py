@@ -21,7 +21,7 @@ import paragloss
 from paragloss.cli import app
 from paragloss.cli.help_layout import OTHER_COMMANDS, SECTIONS
 from paragloss.lab.commands import data_files
-from paragloss.lab.commands.flags import list_flags
+from paragloss.lab.commands.flags import format_default, list_flags
 from paragloss.lab.settings import describe_values
 from paragloss.methods import load_method, load_methods
 
@@ -139,18 +139,6 @@ def build_settings_section(method_name: str) -> str:
             lines.append(f"| {' | '.join(map(escape_cell, cells))} |")
         lines.append("")
     return "\n".join(lines)
-
-
-def format_default(default: Any) -> str:
-    """Return a default value as one would type it on the command line; "" if there is none."""
-    if default in (None, "", ()) or default is inspect.Parameter.empty:
-        return ""
-    if isinstance(default, tuple):
-        separator = "/" if isinstance(default[0], tuple) else ","
-        return separator.join(map(format_default, default))
-    if isinstance(default, bool):
-        return "yes" if default else "no"
-    return str(default)
 
 
 def build_api_page() -> str:

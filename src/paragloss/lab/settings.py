@@ -78,23 +78,21 @@ def read_options(function: Callable[..., Any]) -> dict[str, Option]:
         if parameter.kind is parameter.KEYWORD_ONLY:
             own_options[name] = _make_option(name, annotation, parameter.default)
         elif parameter.kind is parameter.VAR_KEYWORD:
-            for other_function in _get_metadata(annotation):
+            for other_function in _list_metadata(annotation):
                 passed_on_options |= read_options(other_function)
     return passed_on_options | own_options
 
 
 def _make_option(name: str, annotation: Any, default: Any) -> Option:
     """Make the option of a keyword argument; without a Setting in its annotation it takes any value of its type."""
-    metadata = _get_metadata(annotation)
+    metadata = _list_metadata(annotation)
     plain_type = get_args(annotation)[0] if metadata else annotation
-    for item in metadata:
-        if isinstance(item, Setting):
-            return Option(name, plain_type, default, item)
-    return Option(name, plain_type, default, Setting(""))
+    settings = [item for item in metadata if isinstance(item, Setting)]
+    return Option(name, plain_type, default, settings[0] if settings else Setting(""))
 
 
-def _get_metadata(annotation: Any) -> tuple[Any, ...]:
-    """Return what stands behind the type in `Annotated[...]`; nothing for any other annotation."""
+def _list_metadata(annotation: Any) -> tuple[Any, ...]:
+    """List what stands behind the type in `Annotated[type, ...]`; nothing for any other annotation."""
     return getattr(annotation, "__metadata__", ())
 
 
@@ -156,25 +154,16 @@ def describe_values(option: Option) -> str:
 
 
 def _describe_kind(option: Option) -> str:
-    """Describe the type of a setting, such as "a whole number" or "2 ascending numbers"."""
+    """Describe the type of a setting, such as "a whole number" or "2 ascending numbers"; "a value" for other types."""
     series = find_series(option.type)
     if series is not None:
-        return _describe_series(series, "ascending " if option.setting.ascending else "")
+        length = f"{series.length} " if series.length else ""
+        order = "ascending " if option.setting.ascending else ""
+        return f"{length}{order}{_PLURALS[series.kind]}"
     for member in union_members(option.type):
-        if member in _KIND_NAMES:
-            singular, _plural = _KIND_NAMES[member]
-            return singular
+        if member in _SINGULARS:
+            return _SINGULARS[member]
     return "a value"
-
-
-def _describe_series(series: Series, adjective: str) -> str:
-    """Describe several numbers of one kind, such as "2 ascending numbers".
-
-    :param adjective: "" or an adjective with the space behind it
-    """
-    _singular, plural = _KIND_NAMES[series.kind]
-    length = f"{series.length} " if series.length else ""
-    return f"{length}{adjective}{plural}"
 
 
 def _describe_bounds(setting: Setting) -> str:
@@ -217,13 +206,10 @@ def union_members(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
-#: type -> how one and several of its values are called in error messages
-_KIND_NAMES: Mapping[Any, tuple[str, str]] = {
-    int: ("a whole number", "whole numbers"),
-    float: ("a number", "numbers"),
-    str: ("a word", "words"),
-    bool: ("true or false", "truth values"),
-}
+#: type -> how one of its values is called in error messages
+_SINGULARS: Mapping[Any, str] = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
+#: type -> how several of its values are called
+_PLURALS: Mapping[Any, str] = {int: "whole numbers", float: "numbers"}
 
 
 def _resolve_annotation(function: Callable[..., Any], name: str, annotation: Any) -> Any:

@@ -44,22 +44,24 @@ def split_arguments(
         option_by_flag.update(list_flags(function))
     paths: list[str] = []
     texts_by_flag: dict[str, list[str]] = {}
-    remaining = list(words)
-    while remaining:
-        word = remaining.pop(0)
-        if word.startswith("--"):
-            flag, text = _parse_flag(word, remaining, option_by_flag)
-            texts_by_flag.setdefault(flag, []).append(text)
-        else:
+    next_words = iter(words)
+    for word in next_words:
+        if not word.startswith("--"):
             paths.append(word)
+            continue
+        flag, text = _split_flag(word, option_by_flag)
+        if text is None:
+            text = next(next_words, None)
+        if text is None:
+            raise InputError(f"{flag} is the last word: say its value behind it")
+        texts_by_flag.setdefault(flag, []).append(text)
     return paths, texts_by_flag
 
 
-def _parse_flag(word: str, remaining: list[str], option_by_flag: Mapping[str, Option]) -> tuple[str, str]:
-    """Return a flag and the text given for it; that of a switch is "yes" or "no".
+def _split_flag(word: str, option_by_flag: Mapping[str, Option]) -> tuple[str, str | None]:
+    """Return the flag in a word such as "--dim", "--dim=12" or "--no-stem", and the text given for it.
 
-    :param word: such as "--dim", "--dim=12" or "--no-stem"
-    :param remaining: the words behind it, of which the first is removed if it is the text
+    The text of a switch is "yes" or "no", that of an unknown flag is "", and it is None if the next word is the text.
     """
     flag, equals, text = word.partition("=")
     positive_flag = f"--{flag.removeprefix('--no-')}"
@@ -69,11 +71,7 @@ def _parse_flag(word: str, remaining: list[str], option_by_flag: Mapping[str, Op
         return positive_flag, "no"
     if flag not in option_by_flag:
         return flag, ""
-    if is_switch(option_by_flag[flag]):
-        return flag, "yes"
-    if not remaining:
-        raise InputError(f"{flag} is the last word: say its value behind it")
-    return flag, remaining.pop(0)
+    return flag, "yes" if is_switch(option_by_flag[flag]) else None
 
 
 def parse_settings(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:
@@ -191,12 +189,10 @@ def _format_options(option_by_flag: Mapping[str, Option]) -> list[str]:
 
 def describe_setting(option: Option) -> str:
     """Describe a setting in a line: purpose, allowed words and default."""
-    parts = [option.setting.help]
-    if option.setting.words:
-        parts.append(f"({', '.join(option.setting.words)})")
-    if option.default not in (None, "", (), inspect.Parameter.empty):
-        parts.append(f"[{_format_default(option.default)}]")
-    return " ".join(parts).strip()
+    words = f"({', '.join(option.setting.words)})" if option.setting.words else ""
+    default = format_default(option.default)
+    parts = [option.setting.help, words, f"[{default}]" if default else ""]
+    return " ".join(filter(None, parts))
 
 
 def _format_usage(flag: str, option: Option) -> str:
@@ -218,11 +214,13 @@ def _choose_placeholder(option: Option) -> str:
     return "PATH" if Path in union_members(option.type) else "WORD"
 
 
-def _format_default(default: Any) -> str:
-    """Write a default value as it would be typed."""
+def format_default(default: Any) -> str:
+    """Write a default value as it would be typed, such as "0.2,0.6" or "yes"; "" if there is none."""
+    if default in (None, "", ()) or default is inspect.Parameter.empty:
+        return ""
     if isinstance(default, tuple):
         separator = "/" if isinstance(default[0], tuple) else ","
-        return separator.join(map(_format_default, default))
+        return separator.join(map(format_default, default))
     if isinstance(default, bool):
         return "yes" if default else "no"
     return str(default)
