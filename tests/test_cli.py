@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -19,7 +20,6 @@ import pytest
 import paragloss
 from paragloss import demo
 from paragloss.cli import main
-from paragloss.cli.output import ProgressBar
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 CORPUS = Path(paragloss.__file__).parent / "demo" / "concepts.jsonl"
@@ -55,6 +55,16 @@ def paragloss_(*arguments, cwd, code=0):
     return finished
 
 
+def run_line(line, cwd, code=0):
+    """Run a command that is written as in a shell, without the name of the program."""
+    return paragloss_(*shlex.split(line), cwd=cwd, code=code)
+
+
+def read_json(line, cwd):
+    """Run a command that is written as in a shell with --json, and return what it prints."""
+    return json.loads(run_line(f"{line} --json", cwd).stdout)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a model and a collection made by the commands themselves."""
@@ -65,29 +75,13 @@ def folder(tmp_path_factory):
 
 
 def test_search_prints_titles_languages_and_snippets(folder):
-    out = paragloss_(
-        "search", "--in", "library", "volcano", "--lang", "en", "--to", "fr,zh", "--k", "2", cwd=folder
-    ).stdout
+    out = run_line("search --in library volcano --lang en --to fr,zh --k 2", folder).stdout
     assert "Volcan" in out
     assert "火山" in out
 
 
 def test_search_speaks_json(folder):
-    out = paragloss_(
-        "search",
-        "--in",
-        "library",
-        "the lava of a volcano",
-        "--lang",
-        "en",
-        "--to",
-        "fr",
-        "--k",
-        "1",
-        "--json",
-        cwd=folder,
-    ).stdout
-    answer = json.loads(out)
+    answer = read_json("search --in library 'the lava of a volcano' --lang en --to fr --k 1", folder)
     understood = {"words": 2, "unknown": []}
     assert answer["query"] == {"text": "the lava of a volcano", "lang": "en", "others": [], **understood}
     assert answer["results"][0]["id"] == "volcano.fr"
@@ -95,11 +89,10 @@ def test_search_speaks_json(folder):
 
 
 def test_search_says_why(folder):
-    arguments = ("search", "--in", "library", "volcano", "--lang", "en", "--to", "fr", "--k", "1", "--why")
-    lines = paragloss_(*arguments, cwd=folder).stdout.splitlines()
-    pairs = [line.split() for line in lines if " → " in line]
-    assert ["volcano", "→", "Volcan", "default"] in [[*line[1:4], line[4]] for line in pairs]
-    result = json.loads(paragloss_(*arguments, "--json", cwd=folder).stdout)["results"][0]
+    line = "search --in library volcano --lang en --to fr --k 1 --why"
+    pairs = [line.split() for line in run_line(line, folder).stdout.splitlines() if " → " in line]
+    assert ["volcano", "→", "Volcan", "default"] in [pair[1:5] for pair in pairs]
+    result = read_json(line, folder)["results"][0]
     log_odds = sum(part["score"] for part in result["why"])
     assert 1 / (1 + math.exp(-log_odds)) == pytest.approx(result["score"])
 
@@ -110,29 +103,27 @@ def test_a_run_is_made_measured_and_compared(folder):
     )
     (folder / "qrels").write_text("q1 0 volcano.zh 2\nq1 0 volcano.da 1\nq2 0 honey-bee.en 1\n")
     for name in ("cr5", "bm25"):
-        paragloss_(
-            "search", "--in", "library", "--queries", "q.jsonl", "--run", f"{name}.trec", "--pipeline", name, cwd=folder
-        )
+        run_line(f"search --in library --queries q.jsonl --run {name}.trec --pipeline {name}", folder)
     lines = (folder / "cr5.trec").read_text().splitlines()
     assert len(lines) == 200
     assert lines[0].split()[:2] == ["q1", "Q0"]
-    measured = json.loads(
-        paragloss_("eval", "cr5.trec", "qrels", "--measures", "RR nDCG@10 P_mr@5", "--json", cwd=folder).stdout
-    )
-    assert measured["mean"]["P_mr@5"] == 0.5
-    compared = json.loads(paragloss_("compare", "bm25.trec", "cr5.trec", "qrels", "--json", cwd=folder).stdout)
+    assert read_json("eval cr5.trec qrels --measures 'RR nDCG@10 P_mr@5'", folder)["mean"]["P_mr@5"] == 0.5
+    compared = read_json("compare bm25.trec cr5.trec qrels", folder)
     assert compared["RR"]["second"] > compared["RR"]["first"]
-    paragloss_("compare", "bm25.trec", "cr5.trec", "qrels", "--report", "report.html", cwd=folder)
+    run_line("compare bm25.trec cr5.trec qrels --report report.html", folder)
     assert "<svg" in (folder / "report.html").read_text()
-    table = paragloss_("eval", "cr5.trec", "qrels", "--per-query", cwd=folder).stdout
-    assert "q2" in table
+    assert "q2" in run_line("eval cr5.trec qrels --per-query", folder).stdout
 
 
-def test_info_and_delete(folder):
-    assert json.loads(paragloss_("info", "cr5", "--json", cwd=folder).stdout)["dimensions"] == 40
-    paragloss_("index", CORPUS, "--into", "other", cwd=folder)
-    assert "deleted 1 of 2" in paragloss_("delete", "volcano.fr", "nobody", "--from", "other", cwd=folder).stdout
-    assert json.loads(paragloss_("info", "other", "--json", cwd=folder).stdout)["documents"] == 719
+def test_documents_are_described_deleted_and_exported(folder):
+    assert read_json("info cr5", folder)["dimensions"] == 40
+    run_line(f"index {CORPUS} --into other", folder)
+    assert "deleted 1 of 2" in run_line("delete volcano.fr nobody --from other", folder).stdout
+    assert read_json("info other", folder)["documents"] == 719
+    for suffix in ("jsonl", "csv", "trec"):
+        assert "59 documents" in run_line(f"export other --out fr.{suffix} --where lang=fr", folder).stdout
+    languages = {json.loads(line)["lang"] for line in (folder / "fr.jsonl").read_text(encoding="utf-8").splitlines()}
+    assert languages == {"fr"}
 
 
 @pytest.mark.parametrize(
@@ -165,33 +156,22 @@ def test_debug_shows_the_traceback(folder):
     assert "Traceback" in paragloss_("--debug", "info", "missing", cwd=folder, code=1).stderr
 
 
-def test_a_bad_row_is_skipped_and_counted_or_stops_a_strict_command(folder):
-    (folder / "bad.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id": "x2", "lang"\n')
-    finished = paragloss_("index", "bad.jsonl", "--into", "library", "--strict", cwd=folder, code=1)
-    assert "bad.jsonl:2" in finished.stderr
-    assert "without --strict the rest is indexed too" in finished.stderr
-    finished = paragloss_("index", "bad.jsonl", "--into", "library", cwd=folder)
-    assert "skipped 1 unusable" in finished.stderr
-    assert "1 files or rows could not be read" in finished.stdout
-    assert json.loads(paragloss_("info", "library", "--json", cwd=folder).stdout)["documents"] == 721
-
-
-def test_an_index_that_fails_at_once_leaves_no_collection(folder):
+def test_an_index_that_gets_no_document_leaves_no_collection(folder):
     (folder / "broken.jsonl").write_text('{"id": "x1", "lang"\n')
-    paragloss_("index", "broken.jsonl", "--into", "half", cwd=folder, code=1)
+    assert "nothing was indexed" in run_line("index broken.jsonl --into half", folder, code=1).stderr
     assert not (folder / "half").exists()
-    paragloss_("index", "nowhere.jsonl", "--into", "half", cwd=folder, code=1)
+    run_line("index nowhere.jsonl --into half", folder, code=1)
     assert not (folder / "half").exists()
     (folder / "late.jsonl").write_text('{"id": "x1", "lang": "en", "text": "good"}\n{"id"\n')
-    paragloss_("index", "late.jsonl", "--into", "half", cwd=folder)  # what was good is kept
-    paragloss_("index", "broken.jsonl", "--into", "half", cwd=folder, code=1)  # and stays
-    assert json.loads(paragloss_("info", "half", "--json", cwd=folder).stdout)["documents"] == 1
+    finished = run_line("index late.jsonl --into half", folder)  # what was good is kept
+    assert "skipped 1 unusable" in finished.stderr
+    assert "1 files or rows could not be read" in finished.stdout
+    run_line("index broken.jsonl --into half", folder, code=1)  # and stays
+    assert read_json("info half", folder)["documents"] == 1
 
 
 def test_a_mistake_in_a_pipeline_is_pointed_at(folder):
-    finished = paragloss_(
-        "search", "--in", "library", "x", "--lang", "en", "--pipeline", "bm25+cr6", cwd=folder, code=1
-    )
+    finished = run_line("search --in library x --lang en --pipeline bm25+cr6", folder, code=1)
     assert finished.stderr == (
         "paragloss: error: no 'cr6' in this collection to search with; it has bm25, cr5, default\n"
         "  bm25+cr6\n       ^\n"
@@ -199,43 +179,24 @@ def test_a_mistake_in_a_pipeline_is_pointed_at(folder):
 
 
 def test_a_pipeline_is_explained_with_and_without_a_query(folder):
-    bare = paragloss_("search", "--in", "library", "--explain-pipeline", "--pipeline", "cr5:csls", cwd=folder).stdout
+    bare = run_line("search --in library --explain-pipeline --pipeline cr5:csls", folder).stdout
     assert bare.startswith("Dense(name='cr5'")
-    out = paragloss_("search", "--in", "library", "lava", "--lang", "en", "--explain-pipeline", cwd=folder).stdout
+    out = run_line("search --in library lava --lang en --explain-pipeline", folder).stdout
     assert out.startswith("DefaultSearcher(")
     assert "'lava' [en], terms: lava" in out
 
 
-def test_usage_errors_exit_with_2(folder):
-    paragloss_("search", "--k", "0.5", cwd=folder, code=2)
-    paragloss_("nonsense", cwd=folder, code=2)
-
-
-def test_a_method_tells_its_settings(folder):
-    help_text = paragloss_("train", "cr5", "--help", cwd=folder).stdout
-    assert "--lambda" in help_text
-    assert "--solver" in help_text
+def test_usage_errors_exit_with_2_and_completion_is_offered(folder):
+    run_line("search --k 0.5", folder, code=2)
+    run_line("nonsense", folder, code=2)
+    assert "--install-completion" in run_line("--help", folder).stdout
 
 
 def test_settings_are_numbers_words_and_switches(folder):
-    settings = ("--dim=12", "--solver", "converged", "--no-stem", "--device", "numpy")
-    paragloss_("train", "cr5", CORPUS, "--out", "plain", "--langs", "en,fr", *settings, cwd=folder)
-    about = json.loads(paragloss_("info", "plain", "--json", cwd=folder).stdout)
-    assert about["dimensions"] == 12
-    assert about["languages"] == ["en", "fr"]
-
-
-def test_completion_is_offered(folder):
-    assert "--install-completion" in paragloss_("--help", cwd=folder).stdout
-
-
-def test_importing_is_silent_quick_and_needs_no_torch():
-    code = (
-        "import sys, paragloss; heavy = {'torch', 'scipy', 'matplotlib', 'qdrant_edge', 'typer'} & set(sys.modules);"
-        "assert not heavy, heavy"
-    )
-    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+    settings = "--dim=12 --solver converged --no-stem --device numpy"
+    run_line(f"train cr5 {CORPUS} --out plain --langs en,fr {settings}", folder)
+    about = read_json("info plain", folder)
+    assert (about["dimensions"], about["languages"]) == (12, ["en", "fr"])
 
 
 def test_the_demonstration_runs_twice_and_keeps_to_its_folder(tmp_path):
@@ -274,64 +235,39 @@ def check_second_demonstration(folder):
 
 def test_words_are_translated_by_file_model_and_vectors(folder):
     (folder / "en-fr.tsv").write_text("volcano\tvolcan\nbread\tpain\nbread\tmiche\n")
-    rows = json.loads(
-        paragloss_(
-            "translate", "bread", "--with", "en-fr.tsv", "--lang", "en", "--to", "fr", "--json", cwd=folder
-        ).stdout
-    )
-    assert [a["text"] for a in rows[0]["alternatives"]] == ["pain", "miche"]
-    paragloss_("dictionary", "en-fr.tsv", "--lang", "en", "--to", "fr", "--out", "wordlist", cwd=folder)
-    assert (
-        "volcan"
-        in paragloss_("translate", "volcano", "--with", "wordlist", "--lang", "en", "--to", "fr", cwd=folder).stdout
-    )
-    assert (
-        "volcan" in paragloss_("translate", "volcano", "--with", "cr5", "--lang", "en", "--to", "fr", cwd=folder).stdout
-    )
-    finished = paragloss_("translate", "x", "--with", "wordlist", "--lang", "en", "--to", "da", cwd=folder, code=1)
+    (bread,) = read_json("translate bread --with en-fr.tsv --lang en --to fr", folder)
+    assert [alternative["text"] for alternative in bread["alternatives"]] == ["pain", "miche"]
+    run_line("dictionary en-fr.tsv --lang en --to fr --out wordlist", folder)
+    for model in ("wordlist", "cr5"):
+        assert "volcan" in run_line(f"translate volcano --with {model} --lang en --to fr", folder).stdout
+    finished = run_line("translate x --with wordlist --lang en --to da", folder, code=1)
     assert "no dictionary for en->da" in finished.stderr
 
 
 def test_a_collection_is_searched_with_a_dictionary_where_it_has_words(folder):
     (folder / "bread.tsv").write_text("bread\tpain\n")
-    paragloss_("dictionary", "bread.tsv", "--lang", "en", "--to", "fr", "--out", "words", cwd=folder)
-    paragloss_("index", CORPUS, "--into", "worded", "--model", "words", cwd=folder)
-    out = paragloss_("search", "--in", "worded", "bread", "--lang", "en", "--to", "fr,da", "--json", cwd=folder).stdout
-    assert json.loads(out)["results"][0]["id"] == "bread.fr"
-    finished = paragloss_(
-        "search", "--in", "worded", "bread", "--lang", "en", "--to", "da", "--pipeline", "words", cwd=folder, code=1
-    )
+    run_line("dictionary bread.tsv --lang en --to fr --out words", folder)
+    run_line(f"index {CORPUS} --into worded --model words", folder)
+    answer = read_json("search --in worded bread --lang en --to fr,da", folder)
+    assert answer["results"][0]["id"] == "bread.fr"
+    finished = run_line("search --in worded bread --lang en --to da --pipeline words", folder, code=1)
     assert "no dictionary for en->da" in finished.stderr
 
 
 def test_parallel_texts_choose_translations(folder):
     (folder / "loaf.tsv").write_text("bread\tpain\tn\nbread\tmiche\tn\n")
-    options = ("--with", "loaf.tsv", "--lang", "en", "--to", "fr", "--json")
-    paragloss_("train", "parallel", CORPUS, "--langs", "en,fr", "--out", "pairs", cwd=folder)
-    (bread,) = json.loads(paragloss_("translate", "bread", *options, "--parallel", "pairs", "--one", cwd=folder).stdout)
-    assert [a["text"] for a in bread["alternatives"]] == ["pain"]
+    run_line(f"train parallel {CORPUS} --langs en,fr --out pairs", folder)
+    line = "translate bread --with loaf.tsv --lang en --to fr --parallel pairs --one"
+    (bread,) = read_json(line, folder)
+    assert [alternative["text"] for alternative in bread["alternatives"]] == ["pain"]
 
 
 def test_a_ranker_is_trained_searched_with_and_looked_into(folder):
-    train = ("train", "knrm", CORPUS, "--langs", "en,fr", "--out", "knrm", "--dim", "16")
-    paragloss_(*train, cwd=folder)
-    paragloss_("index", CORPUS, "--into", "ranked", "--model", "cr5", "--model", "knrm", cwd=folder)
+    run_line(f"train knrm {CORPUS} --langs en,fr --out knrm --dim 16", folder)
+    run_line(f"index {CORPUS} --into ranked --model cr5 --model knrm", folder)
     # Danish documents, which the ranker does not know, stay in the list.
-    finished = paragloss_(
-        "search",
-        "--in",
-        "ranked",
-        "lava",
-        "--lang",
-        "en",
-        "--to",
-        "fr,da",
-        "--pipeline",
-        "cr5>knrm",
-        "--json",
-        cwd=folder,
-    )
-    assert {result["lang"] for result in json.loads(finished.stdout)["results"]} <= {"fr", "da"}
+    answer = read_json("search --in ranked lava --lang en --to fr,da --pipeline 'cr5>knrm'", folder)
+    assert {result["lang"] for result in answer["results"]} <= {"fr", "da"}
 
 
 def run_in_shell(command, cwd, **environment):
@@ -366,33 +302,19 @@ def test_one_bad_file_does_not_stop_an_archive(folder):
     (folder / "archive").mkdir()
     (folder / "archive/table.csv").write_text("text,text\nrain,2020\n")
     (folder / "archive/good.txt").write_text("It rains on the mountains.")
-    finished = paragloss_("index", "archive", "--into", "of-archive", "--no-meaning", cwd=folder)
+    finished = run_line("index archive --into of-archive --no-meaning", folder)
     assert "a column comes twice" in finished.stderr
     assert "indexed 1 documents" in finished.stdout
     assert "1 files or rows could not be read" in finished.stdout
-    strict = paragloss_("index", "archive", "--into", "other-archive", "--strict", "--no-meaning", cwd=folder, code=1)
+    strict = run_line("index archive --into other-archive --strict --no-meaning", folder, code=1)
     assert "a column comes twice" in strict.stderr
-    (folder / "archive/good.txt").unlink()
-    empty = paragloss_("index", "archive", "--into", "empty-archive", cwd=folder, code=1)
-    assert "nothing was indexed" in empty.stderr
-    assert not (folder / "empty-archive").exists()
 
 
 def test_watch_keeps_the_documents_of_a_missing_folder(folder):
     (folder / "watched").mkdir()
     (folder / "watched/a.txt").write_text("It rains.")
-    paragloss_("watch", "watched", "--into", "of-watch", "--rounds", "1", cwd=folder)
+    run_line("watch watched --into of-watch --rounds 1", folder)
     (folder / "watched").rename(folder / "unmounted")
-    finished = paragloss_("watch", "watched", "--into", "of-watch", "--rounds", "2", "--every", "0.2", cwd=folder)
+    finished = run_line("watch watched --into of-watch --rounds 2 --every 0.2", folder)
     assert finished.stderr.count("can't be opened") == 1  # once for both rounds
-    assert json.loads(paragloss_("info", "of-watch", "--json", cwd=folder).stdout)["documents"] == 1
-
-
-def test_progress_of_encoding_says_what_is_done_how_long_it_takes_and_that_searching_works(capsys, monkeypatch):
-    monkeypatch.setattr(ProgressBar, "SECONDS_BETWEEN_LINES", 0.0)
-    with ProgressBar("reading") as show_progress:
-        show_progress.show_encoding(16, 64)
-        show_progress.show_encoding(32, 64)
-    lines = capsys.readouterr().err.splitlines()
-    assert "encoding: 32 of 64 documents; searching already works; about" in lines[-1]
-    assert lines[-1].endswith("left")
+    assert read_json("info of-watch", folder)["documents"] == 1

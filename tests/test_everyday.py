@@ -147,7 +147,12 @@ def test_progress_on_a_pipe_is_a_line_now_and_then(capsys, monkeypatch):
     with output.ProgressBar("indexing") as bar:
         bar(1000)
         bar(2000, 4000)
-    assert capsys.readouterr().err == "paragloss: indexing: 1,000\nparagloss: indexing: 2,000 of 4,000\n"
+        assert capsys.readouterr().err == "paragloss: indexing: 1,000\nparagloss: indexing: 2,000 of 4,000\n"
+        bar.show_encoding(16, 64)
+        bar.show_encoding(32, 64)
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "encoding: 32 of 64 documents; searching already works; about" in line
+    assert line.endswith("left")
 
 
 def test_an_interrupt_says_what_is_kept(folder, run, monkeypatch):

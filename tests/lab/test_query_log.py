@@ -2,7 +2,6 @@ import pytest
 
 from paragloss.errors import InputError
 from paragloss.lab.query_log import (
-    CASES,
     find_ambiguous,
     lower_first,
     measure_judged_counts,
@@ -40,15 +39,10 @@ def make_log(**documents):
     return JudgedCollection(queries, names, {name: {f"d{i}": 1 for i in range(n)} for name, n in documents.items()})
 
 
-def test_the_best_alternatives_are_joined_and_ids_stay():
+def test_queries_are_translated_word_by_word_and_all_else_stays():
     queries = [Query("1", "ganz Brot", "de"), Query("2", "Xylophon", "de")]
-    assert translate_queries(queries, WordTranslator(), "en") == [
-        Query("1", "all Bread", "en"),
-        Query("2", "Xylophon", "en"),
-    ]
-
-
-def test_documents_and_judgments_stay_as_they_are():
+    translated = [Query("1", "all Bread", "en"), Query("2", "Xylophon", "en")]
+    assert translate_queries(queries, WordTranslator(), "en") == translated
     before = make_log(Brot_backen=2)
     after = translate_log(before, WordTranslator(), "en", case="lower")
     assert after.queries == [Query("Brot_backen", "bread bake", "en")]
@@ -69,10 +63,6 @@ def test_documents_and_judgments_stay_as_they_are():
 )
 def test_the_first_word_is_lowered_when_the_second_is_low(text, expected):
     assert lower_first(text) == expected
-
-
-def test_other_cases():
-    assert (CASES["keep"]("Live Video"), CASES["lower"]("Live Video")) == ("Live Video", "live video")
 
 
 def test_queries_that_become_one_are_ambiguous_unless_they_were_one():
@@ -101,14 +91,9 @@ def test_a_control_loses_as_much_by_chance():
 
 def test_lengths_of_ambiguous_lists():
     before = make_log(alle=1, ganz=3, Brot=9)
-    lengths = measure_judged_counts(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 2))
+    after = translate_log(before, WordTranslator(), "en")
+    lengths = measure_judged_counts(before, after, bounds=(1, 2))
     assert lengths == (2.0, 1, 3, 1.0, {"1 to 1": 1, "2 to 2": 0, "above 2": 1})
-    lengths = measure_judged_counts(before, translate_log(before, WordTranslator(), "en"), bounds=(1, 3))
-    assert lengths.ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
-    assert measure_judged_counts(before, before)[:4] == (0, 0, 0, 0)
-    assert measure_judged_counts(before, before).ranges == {
-        "1 to 100": 0,
-        "101 to 200": 0,
-        "201 to 1000": 0,
-        "above 1000": 0,
-    }
+    assert measure_judged_counts(before, after, bounds=(1, 3)).ranges == {"1 to 1": 1, "2 to 3": 1, "above 3": 0}
+    no_ranges = dict.fromkeys(("1 to 100", "101 to 200", "201 to 1000", "above 1000"), 0)
+    assert measure_judged_counts(before, before) == (0.0, 0, 0, 0.0, no_ranges)

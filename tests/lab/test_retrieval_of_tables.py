@@ -66,12 +66,6 @@ def test_scores_of_compound_parts_equal_those_worked_out_by_hand():
     assert scoring.Documents.read(texts, "de").inner == {}
 
 
-def test_clauses_beyond_one_batch_score_alike():
-    documents = scoring.Documents.read(["brot", "hund"], "de")
-    quick_scores = scoring.scores([[{"brot": 1.0}]] * 20_002, documents)
-    assert np.unique(quick_scores, axis=0).shape == (1, 2)
-
-
 class IdentityTranslator:
     """Says every word as it is."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import CORPUS, paragloss_
+from test_cli import CORPUS, paragloss_, read_json, run_line
 from vector_files import write_vectors
 
 from paragloss.errors import ModelError
@@ -39,33 +39,23 @@ def list_functions():
 
 
 @pytest.mark.parametrize(("method", "function"), list_functions())
-def test_every_keyword_is_a_flag_or_has_a_reason_not_to_be(method, function):
-    names_of_flags = {option.name for option in list_flags(function).values()}
-    assert names_of_flags == read_options(function).keys() - PYTHON_ONLY.keys()
-    assert all(PYTHON_ONLY.values())
-
-
-@pytest.mark.parametrize(("method", "function"), list_functions())
-def test_every_setting_is_explained_in_a_line(method, function):
-    silent = [flag for flag, option in list_flags(function).items() if not option.setting.help]
+def test_every_keyword_is_a_flag_with_an_explanation_and_a_valid_default(method, function):
+    option_by_flag, option_by_name = list_flags(function), read_options(function)
+    assert {option.name for option in option_by_flag.values()} == option_by_name.keys() - PYTHON_ONLY.keys()
+    silent = [flag for flag, option in option_by_flag.items() if not option.setting.help]
     assert not silent, f"{method}: annotate {silent} with Setting('what it is for', ...) as lab/settings.py shows"
-
-
-@pytest.mark.parametrize(("method", "function"), list_functions())
-def test_every_default_is_within_its_bounds(method, function):
-    for option in read_options(function).values():
-        if option.default is not inspect.Parameter.empty:
-            assert not find_problem(option, option.default), option.name
+    for option in option_by_name.values():
+        assert option.default is inspect.Parameter.empty or not find_problem(option, option.default), option.name
 
 
 def test_help_lists_methods_and_explains_settings(tmp_path):
-    listed = paragloss_("train", "--help", cwd=tmp_path).stdout
+    listed = run_line("train --help", tmp_path).stdout
     assert all(f"\n  {method} " in listed for method in load_methods())
-    help_text = paragloss_("train", "cr5", "--help", cwd=tmp_path).stdout
+    help_text = run_line("train cr5 --help", tmp_path).stdout
     for flag, option in list_flags(cr5.fit).items():
         (line,) = [line for line in help_text.splitlines() if line.startswith((f"  {flag} ", f"  {flag},"))]
         assert option.setting.help in line
-    assert "--thresholds" in paragloss_("tune", "ordinal", "--help", cwd=tmp_path).stdout
+    assert "--thresholds" in run_line("tune ordinal --help", tmp_path).stdout
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +121,7 @@ def is_within_bounds(option, word):
         (cr5.fit, {"lengths": (9, 2)}, r"lengths \(9, 2\): expected 2 ascending whole numbers, at least 1"),
         (cr5.fit, {"solver": "magic"}, "solver 'magic': expected one of auto, closed-form, early"),
         (cr5.fit, {"device": "abacus"}, "device 'abacus': expected cpu, cuda or numpy"),
-        (opca.fit, {"gamma": -1}, "gamma -1: expected a number, above 0"),
+        (opca.fit, {"gamma": 0}, "gamma 0: expected a number, above 0"),
         (ordinal.fit, {"epochs": 0}, "epochs 0: expected a whole number, at least 1"),
         (ordinal.fit, {"epsilon": -1.0}, "epsilon -1.0: expected a number, above 0"),
         (ordinal.fit, {"thresholds": (0.7, 0.2)}, "expected ascending numbers, above -1 and below 1"),
@@ -150,46 +140,35 @@ def test_numbers_of_numpy_are_accepted():
     assert not find_problem(read_options(cr5.fit)["lambda_"], np.float32(0.5))
 
 
-@pytest.mark.parametrize("solver", ["early", "one-pass", "converged"])
-def test_the_requested_solver_is_used(corpus, solver):
-    command = ("train", "cr5", corpus.name, "--out", solver, "--dim", "4", "--solver", solver, "--device", "numpy")
-    paragloss_(*command, cwd=corpus.parent)
-    about = json.loads(paragloss_("info", solver, "--json", cwd=corpus.parent).stdout)
-    assert (about["solver"], about["device"]) == (solver, "numpy")
-
-
-def test_by_default_few_documents_are_solved_exactly(corpus):
-    paragloss_("train", "cr5", corpus.name, "--out", "auto", "--dim", "4", cwd=corpus.parent)
-    assert json.loads(paragloss_("info", "auto", "--json", cwd=corpus.parent).stdout)["solver"] == "closed-form"
+@pytest.mark.parametrize(
+    ("options", "used"),
+    [
+        ("--solver early --device numpy", ("early", "numpy")),
+        ("--solver one-pass --device numpy", ("one-pass", "numpy")),
+        ("--solver converged --device numpy", ("converged", "numpy")),
+        ("", ("closed-form", None)),  # few documents are solved exactly
+    ],
+)
+def test_the_requested_solver_is_used(corpus, options, used):
+    run_line(f"train cr5 {corpus.name} --out solved --dim 4 {options}", corpus.parent)
+    about = read_json("info solved", corpus.parent)
+    assert (about["solver"], about.get("device")) == used
 
 
 def test_a_language_is_added_to_a_model(tmp_path):
-    paragloss_("train", "cr5", CORPUS, "--langs", "en,fr", "--dim", "20", "--out", "two", cwd=tmp_path)
-    run = paragloss_("train", "cr5", CORPUS, "--add-language", "da", "--to", "two", "--out", "three", cwd=tmp_path)
+    run_line(f"train cr5 {CORPUS} --langs en,fr --dim 20 --out two", tmp_path)
+    run = run_line(f"train cr5 {CORPUS} --add-language da --to two --out three", tmp_path)
     assert "added da" in run.stdout
-    assert json.loads(paragloss_("info", "three", "--json", cwd=tmp_path).stdout)["languages"] == ["en", "fr", "da"]
-    paragloss_("index", CORPUS, "--into", "library", "--model", "three", cwd=tmp_path)
-    search = (
-        "search",
-        "--in",
-        "library",
-        "volcano",
-        "--lang",
-        "en",
-        "--to",
-        "da",
-        "--pipeline",
-        "three:csls",
-        "--json",
-    )
-    assert json.loads(paragloss_(*search, cwd=tmp_path).stdout)["results"][0]["id"] == "volcano.da"
-    refused_run = paragloss_("train", "lsi", CORPUS, "--add-language", "da", "--to", "two", cwd=tmp_path, code=1)
+    assert read_json("info three", tmp_path)["languages"] == ["en", "fr", "da"]
+    run_line(f"index {CORPUS} --into library --model three", tmp_path)
+    answer = read_json("search --in library volcano --lang en --to da --pipeline three:csls", tmp_path)
+    assert answer["results"][0]["id"] == "volcano.da"
+    refused_run = run_line(f"train lsi {CORPUS} --add-language da --to two", tmp_path, code=1)
     assert "lsi can't add a language" in refused_run.stderr
 
 
 def test_tuning_lists_results_best_first_and_plots_them(corpus):
-    tune = ("tune", "cr5", corpus.name, "--lambdas", "0.5,1", "--dim", "4", "--plot", "plot.svg", "--json")
-    rows = json.loads(paragloss_(*tune, cwd=corpus.parent).stdout)
+    rows = read_json(f"tune cr5 {corpus.name} --lambdas 0.5,1 --dim 4 --plot plot.svg", corpus.parent)
     assert {row["lambda"] for row in rows} == {"0.5", "1"}
     assert rows[0]["P@1"] >= rows[1]["P@1"]
     assert "<svg" in (corpus.parent / "plot.svg").read_text()
@@ -213,27 +192,23 @@ def judged(tmp_path):
 
 
 def test_lsclir_files_are_trained_on_indexed_searched_and_measured(judged):
-    quick = ("--dim", "8", "--epochs", "2", "--negatives", "5", "--thresholds", "0.1,0.6")
-    run = paragloss_(
-        "train", "ordinal", "wiki_fr.documents", "en2fr.rel", "wiki_en.queries", "--out", "m", *quick, cwd=judged
-    )
+    quick = "--dim 8 --epochs 2 --negatives 5 --thresholds 0.1,0.6"
+    run = run_line(f"train ordinal wiki_fr.documents en2fr.rel wiki_en.queries --out m {quick}", judged)
     assert "trained ordinal on 20 queries" in run.stdout
-    assert json.loads(paragloss_("info", "m", "--json", cwd=judged).stdout)["thresholds"] == [0.1, 0.6]
-    paragloss_("index", "wiki_fr.documents", "--into", "library", "--model", "m", cwd=judged)
-    paragloss_("search", "--in", "library", "--queries", "wiki_en.queries", "--run", "run.trec", cwd=judged)
-    measured = json.loads(paragloss_("eval", "run.trec", "en2fr.rel", "--measures", "RR", "--json", cwd=judged).stdout)
-    assert measured["mean"]["RR"] > 0.1
+    assert read_json("info m", judged)["thresholds"] == [0.1, 0.6]
+    run_line("index wiki_fr.documents --into library --model m", judged)
+    run_line("search --in library --queries wiki_en.queries --run run.trec", judged)
+    assert read_json("eval run.trec en2fr.rel --measures RR", judged)["mean"]["RR"] > 0.1
 
 
 def test_ordinal_is_tuned_on_judgments(judged):
-    grid = ("--thresholds", "0,0.5/0.2,0.7", "--epsilons", "0.5", "--folds", "2")
-    quick = ("--dim", "4", "--epochs", "1", "--negatives", "3")
-    files = "wiki_en.queries,wiki_fr.documents,en2fr.rel"
-    rows = json.loads(
-        paragloss_("tune", "ordinal", "--judged", files, *grid, *quick, "--plot", "o.svg", "--json", cwd=judged).stdout
-    )
+    settings = "--thresholds 0,0.5/0.2,0.7 --epsilons 0.5 --folds 2 --dim 4 --epochs 1 --negatives 3 --plot o.svg"
+    rows = read_json(f"tune ordinal --judged wiki_en.queries,wiki_fr.documents,en2fr.rel {settings}", judged)
     assert {tuple(row["thresholds"]) for row in rows} == {(0.0, 0.5), (0.2, 0.7)}
     assert (judged / "o.svg").is_file()
+
+
+SPACES = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
 
 
 @pytest.fixture
@@ -248,16 +223,13 @@ def spaces(tmp_path):
 def test_published_vectors_are_a_model(spaces):
     documents = [{"id": word, "lang": "fr", "text": f"un {word}"} for word in ("volcan", "pain", "abeille")]
     (spaces / "docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in documents))
-    files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
-    paragloss_("index", "docs.jsonl", "--into", "library", "--model", files, cwd=spaces)
-    search = ("search", "--in", "library", "bread", "--lang", "en", "--pipeline", "joint_28", "--json")
-    assert json.loads(paragloss_(*search, cwd=spaces).stdout)["results"][0]["id"] == "pain"
-    translated = paragloss_("translate", "bee", "--with", files, "--lang", "en", "--to", "fr", cwd=spaces).stdout
-    assert "abeille" in translated
+    run_line(f"index docs.jsonl --into library --model {SPACES}", spaces)
+    answer = read_json("search --in library bread --lang en --pipeline joint_28", spaces)
+    assert answer["results"][0]["id"] == "pain"
+    assert "abeille" in run_line(f"translate bee --with {SPACES} --lang en --to fr", spaces).stdout
 
 
 def test_a_reranker_can_start_from_published_vectors(spaces):
-    files = "joint_28_en.txt.gz,joint_28_fr.txt.gz"
     words = {"en": ["volcano", "bread", "bee"], "fr": ["volcan", "pain", "abeille"]}
     rows = [
         {"concept": f"c{i}", "lang": lang, "title": titles[i % 3], "text": f"{titles[i % 3]} {i}"}
@@ -265,8 +237,8 @@ def test_a_reranker_can_start_from_published_vectors(spaces):
         for i in range(30)
     ]
     (spaces / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    paragloss_("train", "knrm", "pages.jsonl", "--out", "knrm", "--start", files, cwd=spaces)
-    assert json.loads(paragloss_("info", "knrm", "--json", cwd=spaces).stdout)["start"] == files
+    run_line(f"train knrm pages.jsonl --out knrm --start {SPACES}", spaces)
+    assert read_json("info knrm", spaces)["start"] == SPACES
 
 
 def test_vectors_and_a_dictionary_are_given_as_files(spaces):
@@ -274,7 +246,7 @@ def test_vectors_and_a_dictionary_are_given_as_files(spaces):
     for lang, words in {"en": ["volcano", "bread", "water", "city"], "fr": ["volcan", "pain", "eau", "ville"]}.items():
         write_vectors(spaces / f"{lang}.vec", words, rows)
     (spaces / "en-fr.tsv").write_text("volcano\tvolcan\nbread\tpain\nwater\teau\ncity\tville\n")
-    command = ("train", "alignment", CORPUS, "--langs", "en,fr", "--out", "mapped", "--method", "orthogonal")
-    paragloss_(*command, "--vectors", "en.vec,fr.vec", "--dictionary", "en-fr.tsv", cwd=spaces)
-    about = json.loads(paragloss_("info", "mapped", "--json", cwd=spaces).stdout)
+    files = "--vectors en.vec,fr.vec --dictionary en-fr.tsv"
+    run_line(f"train alignment {CORPUS} --langs en,fr --out mapped --method orthogonal {files}", spaces)
+    about = read_json("info mapped", spaces)
     assert (about["dimensions"], next(iter(about["maps"].values()))["pairs"]) == (6, 4)

@@ -41,34 +41,28 @@ def test_one_round_of_tacm_without_a_click():
     assert model.examination[0, 1] == pytest.approx((1 / 3 + 1) / (1 + 2))  # two trials more, at 1/2
 
 
+#: A click on the first of two results, and how likely it ended the search: by a long enough stay on a document with the
+#: power to satisfy, 1/2, or else the second was passed over, 3/4.
+ONE_CLICK = make_session("ab", ("a", 1, 30.0))
+POWER = 1 - math.exp(-1)
+SATISFIED = POWER / 2 / (POWER / 2 + (1 - POWER / 2) * 3 / 4)
+
+
 def test_tacm_with_a_click_and_no_rounds_to_learn_from_it():
-    model = tacm([make_session("ab", ("a", 1, 30.0))], rounds=0, patience=30.0)
-    power = 1 - math.exp(-1)
-    # Satisfied with chance enough / 2; otherwise b was passed over, with chance 3/4.
-    satisfied = power / 2 / (power / 2 + (1 - power / 2) * 3 / 4)
+    model = tacm([ONE_CLICK], rounds=0, patience=30.0)
     # b was never opened and is taken for an ordinary document.
-    assert model.satisfaction["q"] == {"a": pytest.approx(satisfied), "b": pytest.approx(satisfied)}
-    assert model.relevance()["q"]["a"] == pytest.approx(satisfied / 2)
+    assert model.satisfaction["q"] == {"a": pytest.approx(SATISFIED), "b": pytest.approx(SATISFIED)}
+    assert model.relevance()["q"]["a"] == pytest.approx(SATISFIED / 2)
 
 
 def test_one_round_of_tacm_with_a_click():
-    model = tacm([make_session("ab", ("a", 1, 30.0))], rounds=1, patience=30.0)
-    power = 1 - math.exp(-1)
-    satisfied = power / 2 / (power / 2 + (1 - power / 2) * 3 / 4)
+    model = tacm([ONE_CLICK], rounds=1, patience=30.0)
     # b: had the reader gone on, 1/3 as above; satisfied, nothing is learned and it stays 1/2.
-    b = (1 - satisfied) / 3 + satisfied / 2
+    b = (1 - SATISFIED) / 3 + SATISFIED / 2
     assert model.attraction["q"]["a"] == pytest.approx((1 + 2 * (1 + b) / 2) / 3)
     assert model.attraction["q"]["b"] == pytest.approx((b + 2 * (1 + b) / 2) / 3)
     # Looked at only by a reader who went on.
-    assert model.examination[1, 2] == pytest.approx(((1 - satisfied) / 3 + 1) / (1 - satisfied + 2))
-
-
-def test_results_passed_on_the_way_back_up_count_as_examined():
-    up = tacm([make_session("abc", "c", "a")], rounds=1)
-    # a and b are passed over on the way to c, then b again from c up to a: 1/3 each time; a and c are opened.
-    average = (3 * 1 / 3 + 2) / 5
-    assert up.attraction["q"]["b"] == pytest.approx((2 / 3 + 2 * average) / 4)
-    assert up.examination[3, 2] == pytest.approx(4 / 9)
+    assert model.examination[1, 2] == pytest.approx(((1 - SATISFIED) / 3 + 1) / (1 - SATISFIED + 2))
 
 
 def test_a_readers_way_down_and_up_again_examines_every_result_on_it():
@@ -92,11 +86,10 @@ def test_a_readers_way_down_and_up_again_examines_every_result_on_it():
 
 
 def test_one_visit_does_not_change_the_belief_in_satisfaction():
-    power = 1 - math.exp(-1)
+    # Nothing follows: satisfied with chance POWER / 2. The power was there then, or was there and time was short:
+    # POWER / 2 + (1 - POWER) / 2, which is the 1/2 that was believed before.
     model = tacm([make_session("a", ("a", 1, 30.0))], rounds=1)
-    # Nothing follows: satisfied with chance enough / 2. The power was there then, or was there and time was short:
-    # enough / 2 + (1 - enough) / 2, which is the 1/2 that was believed before.
-    assert model.satisfaction["q"]["a"] == pytest.approx(power / 2)
+    assert model.satisfaction["q"]["a"] == pytest.approx(POWER / 2)
 
 
 def test_without_a_click_satisfaction_stays_one_half():
@@ -127,20 +120,6 @@ def test_tacm_defaults_to_thirty_rounds_and_thirty_seconds():
     assert tacm(log)[:2] == tacm(log, rounds=30, patience=30.0)[:2]
     assert tacm(log)[:2] != tacm(log, rounds=31)[:2]
     assert tacm(log)[:2] != tacm(log, patience=31.0)[:2]
-
-
-def test_a_rarely_seen_document_does_not_beat_an_opened_one():
-    log = [make_session("ab", ("a", 1, 60.0)) for _ in range(30)] + [make_session("cd") for _ in range(30)]
-    relevance = tacm(log).relevance()["q"]
-    assert relevance["a"] > relevance["b"]
-
-
-def test_a_long_visit_satisfies_more_than_a_short_one():
-    log = [make_session("abc", ("a", 1, 3.0)) for _ in range(20)] + [
-        make_session("abc", ("b", 2, 90.0)) for _ in range(20)
-    ]
-    satisfaction = tacm(log).satisfaction["q"]
-    assert satisfaction["b"] > 2 * satisfaction["a"]
 
 
 def test_sessions_that_show_nothing_are_refused():
@@ -207,26 +186,3 @@ def test_simulated_visits_last_a_minute_if_satisfying_and_else_ten_seconds():
     assert (good.mean(), good.std()) == (pytest.approx(60, rel=0.03), pytest.approx(30, rel=0.05))
     assert (bad.mean(), bad.std()) == (pytest.approx(10, rel=0.03), pytest.approx(5, rel=0.05))
     assert good.tolist() == [round(seconds, 1) for seconds in good.tolist()]
-
-
-def test_a_synthetic_log_has_the_given_size_and_habits():
-    log = synthetic_log()
-    assert len(log.sessions) == 20 * 200
-    assert {query: len(documents) for query, documents in log.attraction.items()} == {
-        f"query {q}": 8 for q in range(20)
-    }
-    assert log == synthetic_log(seed=0)
-    # Three neighbours were exchanged: an odd number of pairs stands the wrong way round, three at most.
-    turned = {
-        sum(a > b for i, a in enumerate(session.results) for b in session.results[i + 1 :]) for session in log.sessions
-    }
-    assert turned == {1, 3}
-    large_log = synthetic_log(queries=50, documents=100, sessions=0)
-    attraction, satisfaction = (
-        np.array([list(documents.values()) for documents in habit.values()])
-        for habit in (large_log.attraction, large_log.satisfaction)
-    )
-    # Beta(1, 1.5) has a mean of 1 / 2.5; Beta(1, 1) is any share alike.
-    assert attraction.mean() == pytest.approx(0.4, abs=0.015)
-    assert satisfaction.mean() == pytest.approx(0.5, abs=0.015)
-    assert (satisfaction < 0.25).mean() == pytest.approx(0.25, abs=0.02)
