@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from numbers import Integral, Real
-from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
@@ -282,9 +281,6 @@ Patience: TypeAlias = Annotated[
     int, Setting("Stop after this many epochs without improvement on held-out data; 0 never stops.", min=0)
 ]
 Negatives: TypeAlias = Annotated[int, Setting("Negative examples for each positive one.", min=1, max=100_000)]
-Checkpoint: TypeAlias = Annotated[
-    str | Path | None, Setting("File for the state of training; an interrupted training continues from it.")
-]
 Device: TypeAlias = Annotated[str, Setting("Device of torch: cpu or cuda.", refuse=_find_device_problem)]
 Loss: TypeAlias = Annotated[str, Setting("Loss: the difference of cosines, or a logistic loss on it.", words=LOSSES)]
 Optimizer: TypeAlias = Annotated[str, Setting("Optimiser; cg is conjugate gradients.", words=OPTIMIZERS)]

@@ -17,7 +17,7 @@ def make_spaces(words):
     return [make_unit_rows(rng.standard_normal((words, 3)).astype(np.float32)) for _ in range(2)]
 
 
-def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden, rate):
+def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch_size, hidden, rate):
     """Conneau et al., section 2.1 and 3.1: a smoothing of .1, a dropout of .1, five turns of the discriminator for one
     of the map, beta .01, the rate shrunk by .98 and halved when the mean cosine falls."""
     generator = torch.Generator().manual_seed(seed)
@@ -30,7 +30,8 @@ def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden,
 
     def loss(layers, P, smoothed_label):
         drawn = [
-            torch.from_numpy(rows)[torch.randint(len(rows), (batch,), generator=generator)] for rows in (source, target)
+            torch.from_numpy(rows)[torch.randint(len(rows), (batch_size,), generator=generator)]
+            for rows in (source, target)
         ]
         x = torch.cat([drawn[0] @ P, drawn[1]])
         x = torch.where(torch.rand(x.shape, generator=generator) < 0.1, 0.0, x / 0.9)
@@ -38,7 +39,7 @@ def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden,
             x = x @ weight.T + bias
             x = torch.where(x > 0, x, 0.2 * x)
         likely = 1 / (1 + torch.exp(-(x @ layers[2].T + layers[5])[:, 0]))
-        goal = torch.tensor([smoothed_label] * batch + [1 - smoothed_label] * batch)
+        goal = torch.tensor([smoothed_label] * batch_size + [1 - smoothed_label] * batch_size)
         return -(goal * likely.log() + (1 - goal) * (1 - likely).log()).mean()
 
     def take_step(parameters, value):
@@ -63,7 +64,7 @@ def learn_as_in_the_paper(source, target, *, seed, epochs, steps, batch, hidden,
 @pytest.mark.parametrize("seed", [1, 2])
 def test_learning_equals_the_steps_of_the_paper(seed):
     source, target = make_spaces(12)
-    sizes = {"epochs": 4, "steps": 3, "batch": 5, "hidden": 4}
+    sizes = {"epochs": 4, "steps": 3, "batch_size": 5, "hidden": 4}
     # A rate this high makes the measure_mean_cosine fall now and then.
     learned = adversarial_module.learn_adversarial_rotation(source, target, seed=seed, learning_rate=2.0, **sizes)
     np.testing.assert_allclose(learned, learn_as_in_the_paper(source, target, seed=seed, rate=2.0, **sizes), atol=1e-4)
@@ -79,7 +80,7 @@ def test_the_rate_shrinks_while_the_mean_cosine_holds_and_halves_when_it_falls(m
     )
     monkeypatch.setattr(adversarial_module, "measure_mean_cosine", lambda mapped, target: next(scores))
     adversarial_module.learn_adversarial_rotation(
-        *make_spaces(12), epochs=4, steps=1, batch=5, hidden=4, learning_rate=1.0
+        *make_spaces(12), epochs=4, steps=1, batch_size=5, hidden=4, learning_rate=1.0
     )
     assert rates[::6] == pytest.approx([1.0, 0.98, 0.98**2, 0.98**2 / 2])
 
@@ -95,7 +96,7 @@ def test_only_the_commonest_words_are_learned_from_and_five_thousand_judge(monke
     source[3:], target[3:] = np.nan, np.nan  # whoever learns from others has no rotation
     with np.errstate(invalid="ignore"):
         learned = adversarial_module.learn_adversarial_rotation(
-            source, target, epochs=1, steps=40, batch=5, hidden=4, words=3
+            source, target, epochs=1, steps=40, batch_size=5, hidden=4, words=3
         )
     assert measured_sizes == [(5000, 5000)]
     assert np.isfinite(learned).all()

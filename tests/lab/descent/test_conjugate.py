@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from paragloss.lab.descent.conjugate import _bound_distance, minimise, stepping  # noqa: E402
+from paragloss.lab.descent.conjugate import make_stepping_loss, minimise  # noqa: E402
 
 
 def quadratic(dim, seed):
@@ -63,7 +63,7 @@ def test_one_gradient_step_of_rate_one_lands_where_conjugate_gradients_do():
     a = torch.zeros(2, 1, dtype=torch.float64, requires_grad=True)
     b = torch.ones(3, dtype=torch.float64, requires_grad=True)
     before = float(loss([a, b]).detach())
-    value = stepping(loss, [a, b], iterations=30)
+    value = make_stepping_loss(loss, [a, b], iterations=30)
     assert float(value.detach()) == pytest.approx(before)
     value.backward()
     with torch.no_grad():
@@ -116,17 +116,17 @@ def test_a_step_that_gains_next_to_nothing_is_not_taken():
 
 
 def test_no_step_is_longer_than_its_limit():
-    start, point = torch.tensor([3.0, 4.0]), torch.tensor([3.0, 14.0])
-    assert _bound_distance(start, point, 0.1).tolist() == pytest.approx([3, 4.5]), "a tenth of the length of 5"
-    assert _bound_distance(start, point, 2.0) is point, "ten is allowed"
-    assert _bound_distance(torch.tensor([0.3, 0.4]), torch.tensor([0.3, 1.4]), 0.5).tolist() == pytest.approx(
-        [0.3, 0.9]
-    )
-    points, minimum = record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)
-    assert (len(points), minimum) == (6, pytest.approx(0.25))
+    # Minima at a distance of 10 from a start of length 5 (a tenth is allowed) and from one that counts as 1 long.
+    for start, target, reach, expected in (([3, 4], [3, 14], 0.1, [3, 4.5]), ([0.3, 0.4], [0.3, 1.4], 0.5, [0.3, 0.9])):
+        goal = torch.tensor(target, dtype=torch.float64)
+        objective = lambda x, goal=goal: (float(((x - goal) ** 2).sum()) / 2, x - goal)  # noqa: E731
+        minimum = minimise(objective, torch.tensor(start, dtype=torch.float64), reach=reach)
+        assert minimum.tolist() == pytest.approx(expected)
+    assert record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)[1] == pytest.approx(0.25)
     part = torch.zeros(1, requires_grad=True)
-    stepping(lambda parts: ((parts[0] - 10) ** 2).sum(), [part], iterations=1, searches=1, reach=0.25).backward()
+    loss = lambda parts: ((parts[0] - 10) ** 2).sum()  # noqa: E731
+    make_stepping_loss(loss, [part], iterations=1, searches=1, reach=0.25).backward()
     assert float(part.grad) == pytest.approx(-0.25)
     part.grad = None
-    stepping(lambda parts: ((parts[0] - 10) ** 2).sum(), [part], iterations=1, searches=2).backward()
+    make_stepping_loss(loss, [part], iterations=1, searches=2).backward()
     assert float(part.grad) == pytest.approx(-3 * 20 / 21), "20 by 1/21, then thrice as far"

@@ -1,11 +1,3 @@
-import json
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,7 +7,7 @@ from paragloss.errors import ModelError
 torch = pytest.importorskip("torch")
 
 from paragloss.lab.descent.bags import _transpose_by_sorting, bags, pool, select, take, transpose  # noqa: E402
-from paragloss.lab.descent.batches import shuffled  # noqa: E402
+from paragloss.lab.descent.batches import batches, held_out, shuffled  # noqa: E402
 from paragloss.lab.descent.loop import TrainingSettings, descend  # noqa: E402
 
 
@@ -110,29 +102,27 @@ def test_torchs_own_generator_is_seeded_for_dropout_and_put_back():
     assert torch.equal(first, run())
 
 
-def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run():
-    measures = iter([0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
-    p = {"p": torch.zeros((), requires_grad=True)}
-    progress = []
+@pytest.mark.parametrize(
+    ("measures", "patience", "n_epochs", "best"),
+    [
+        ([0.1, 0.5, 0.4, 0.5, 0.3, 0.9], 3, 5, 2),  # an equal measure is not a better one
+        ([0.5, 0.4, 0.3, 0.2], 0, 4, 1),  # without patience all epochs are run
+        ([-3.0, -1.0, -2.0], 0, 3, 2),
+        ([-1.0, -2.0, -3.0], 0, 3, 1),
+        ([None] * 3, 1, 3, 3),  # without a measure the last epoch is kept
+    ],
+)
+def test_the_parameters_of_the_best_epoch_are_kept_and_patience_ends_the_run(measures, patience, n_epochs, best):
+    measure_of_epoch, progress, p = iter(measures), [], {"p": torch.zeros((), requires_grad=True)}
+    settings = {"epochs": len(measures), "learning_rate": 1.0, "optimizer": "sgd", "seed": 0, "patience": patience}
+    validate = None if measures[0] is None else lambda: next(measure_of_epoch)
     history = run_descent(
-        p, lambda e, r: [None], lambda _: p["p"], epochs=6, learning_rate=1.0, optimizer="sgd", seed=0,
-        validate=lambda: next(measures), patience=3, progress=progress.append,
-    )  # fmt: skip
-    assert history.best == 2  # an equal measure is not a better one
-    assert [epoch.measure for epoch in history.epochs] == [0.1, 0.5, 0.4, 0.5, 0.3]
-    assert float(p["p"].detach()) == -2.0  # one step down per epoch
+        p, lambda e, r: [None], lambda _: p["p"], validate=validate, progress=progress.append, **settings
+    )
+    assert history.best == best
+    assert [epoch.measure for epoch in history.epochs] == measures[:n_epochs]
+    assert float(p["p"].detach()) == -best  # one step down per epoch
     assert progress == history.epochs
-
-
-@pytest.mark.parametrize("patience", [0, None])
-def test_without_patience_all_epochs_are_run_and_the_best_is_kept(patience):
-    p = {"p": torch.zeros((), requires_grad=True)}
-    measures = iter([0.5, 0.4, 0.3, 0.2])
-    history = run_descent(
-        p, lambda e, r: [None], lambda _: p["p"], epochs=4, learning_rate=1.0, optimizer="sgd", seed=0,
-        validate=lambda: next(measures), patience=patience,
-    )  # fmt: skip
-    assert (len(history.epochs), history.best) == (4, 1)
 
 
 def test_the_rate_decays_by_its_factor_after_each_epoch():
@@ -143,19 +133,17 @@ def test_the_rate_decays_by_its_factor_after_each_epoch():
     assert [*values, float(p["p"].detach())] == [0, -1, -2, -2.5, -3, -3.25, -3.5]
 
 
-def test_k_nrm_learns_from_every_triple_also_of_a_last_short_batch(monkeypatch):
-    from paragloss.lab.descent import kernel_networks
-
-    captured = {}
-    monkeypatch.setattr(kernel_networks, "descend", lambda parameters, batches, *_: captured.update(batches=batches))
-    model = kernel_networks.make_ranker(np.ones((3, 2), np.float32), (), np.random.default_rng(0), "cpu")
-    triples = np.arange(15).reshape(3, 5)
-    kernel_networks.train_ranker(model, None, None, lambda epoch, rng: triples, TrainingSettings(1, 0, 0.1), batch=2)
-    drawn = list(captured["batches"](1, np.random.default_rng(0)))
-    assert [part.shape for part in drawn] == [(3, 2), (3, 2), (3, 1)]
-    all_batches = np.hstack(drawn)
-    assert sorted(all_batches[0].tolist()) == [0, 1, 2, 3, 4]
-    np.testing.assert_array_equal(all_batches[1:] - all_batches[0], [[5] * 5, [10] * 5])
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ([1.0, 1.0, float("inf"), 1.0], "loss became inf at step 3; try a tenth of the learning rate"),
+        ([], "no batches"),
+    ],
+)
+def test_a_diverging_loss_is_named_with_its_step_and_an_epoch_needs_batches(factors, message):
+    p = {"p": torch.ones((), requires_grad=True)}
+    with pytest.raises(ModelError, match=message):
+        run_descent(p, lambda e, r: factors, lambda x: p["p"] * x, epochs=1, learning_rate=0.1, seed=0)
 
 
 def test_clipping_bounds_the_norm_of_all_gradients_together():
@@ -164,78 +152,6 @@ def test_clipping_bounds_the_norm_of_all_gradients_together():
             epochs=1, learning_rate=1.0, optimizer="sgd", clip=1.0, seed=0)  # fmt: skip
     assert float(p["a"].detach()) == pytest.approx(-0.6)
     assert p["t"].detach().flatten().tolist() == pytest.approx([0, 0, -0.8, 0])
-
-
-def test_a_diverging_loss_is_named_with_its_step():
-    p = {"p": torch.ones((), requires_grad=True)}
-    with pytest.raises(ModelError, match=r"loss became inf at step 3; try a tenth of the learning rate"):
-        run_descent(
-            p, lambda e, r: [1.0, 1.0, float("inf"), 1.0], lambda x: p["p"] * x, epochs=1, learning_rate=0.1, seed=0
-        )
-
-
-def test_an_epoch_without_batches_is_refused():
-    p = {"p": torch.ones((), requires_grad=True)}
-    with pytest.raises(ModelError, match="no batches"):
-        run_descent(p, lambda e, r: [], lambda x: p["p"], epochs=1, learning_rate=0.1, seed=0)
-
-
-RUN = textwrap.dedent("""
-    import sys, json, time, numpy as np, torch
-    from paragloss.lab.descent.bags import take
-    from paragloss.lab.descent.batches import shuffled
-    from paragloss.lab.descent.loop import TrainingSettings, descend
-    table = torch.arange(30.0).view(10, 3).sin().requires_grad_()
-    scale = torch.ones((), requires_grad=True)
-    def progress(done):
-        print(done.epoch, flush=True)
-        if len(sys.argv) > 2 and done.epoch == 3:
-            time.sleep(60)
-    def validate():
-        return float(table.sum())
-    def loss(rows):
-        x = take(table, torch.as_tensor(np.sort(rows)))
-        return (torch.nn.functional.dropout(x, 0.3) * scale - 1).square().mean()
-    history = descend({"table": table, "scale": scale}, lambda e, r: shuffled(10, 3, r), loss,
-                      TrainingSettings(6, 2, 0.05, checkpoint=sys.argv[1], progress=progress), validate)
-    print(json.dumps([table.tolist(), float(scale), history.epochs, history.best]))
-""")
-
-
-def test_a_killed_run_continues_from_its_checkpoint_with_identical_results(tmp_path):
-    script = tmp_path / "run.py"
-    script.write_text(RUN, encoding="utf-8")
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-
-    def run(*arguments):
-        command = [sys.executable, str(script), *map(str, arguments)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-
-    uninterrupted = run(tmp_path / "whole.safetensors").communicate()[0].splitlines()
-    killed = run(tmp_path / "part.safetensors", "wait")
-    assert [killed.stdout.readline().strip() for _ in range(3)] == ["1", "2", "3"]
-    time.sleep(0.1)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
-    resumed = run(tmp_path / "part.safetensors").communicate()[0].splitlines()
-    assert resumed[:-1] == ["4", "5", "6"]  # the first three were not done again
-    assert json.loads(resumed[-1]) == json.loads(uninterrupted[-1])
-
-
-def test_a_finished_run_can_be_continued_for_more_epochs(tmp_path):
-    path = tmp_path / "c.safetensors"
-    fit_line(epochs=3, checkpoint=path)
-    assert fit_line(epochs=5, checkpoint=path)[1] == fit_line(epochs=5)[1]
-
-
-def test_a_checkpoint_of_another_run_or_no_checkpoint_at_all_is_refused(tmp_path):
-    path = tmp_path / "c.safetensors"
-    fit_line(epochs=1, checkpoint=path)
-    with pytest.raises(ModelError, match=r"another training run.*remove it"):
-        fit_line(epochs=2, seed=9, checkpoint=path)
-    path.write_bytes(b"not a checkpoint")
-    with pytest.raises(ModelError, match=r"not a checkpoint.*remove it"):
-        fit_line(epochs=2, checkpoint=path)
 
 
 def make_corpus(rng, texts=7, terms=12):
@@ -265,23 +181,17 @@ def test_both_implementations_of_transposing_agree():
     assert torch.equal(by_counting[1].weights, by_sorting[1].weights)
 
 
-def test_batches_hold_every_row_once():
-    batches = list(shuffled(1003, 32, np.random.default_rng(0)))
-    assert sorted(np.concatenate(batches)) == list(range(1003))
-    assert max(map(len, batches)) == 32
+@pytest.mark.parametrize(("count", "size"), [(50, 10), (400, 20), (9000, 100)])
+def test_batches_hold_every_row_once_and_are_smaller_where_there_are_few(count, size):
+    drawn = list(batches(np.arange(count) + 7, 100)(1, np.random.default_rng(0)))
+    assert sorted(np.concatenate(drawn)) == list(range(7, count + 7))
+    assert max(map(len, drawn)) == size
+    assert drawn[0].tolist() != sorted(drawn[0].tolist()), "shuffled"
 
 
-@pytest.mark.parametrize(("measures", "best"), [([0.9, 0.5, 0.4], 1), ([-3.0, -1.0, -2.0], 2), ([-1.0, -2.0, -3.0], 1)])
-def test_the_first_epoch_may_be_the_best_and_measures_may_be_below_zero(measures, best):
-    measure_of_epoch, p = iter(measures), {"p": torch.zeros((), requires_grad=True)}
-    settings = {"epochs": 3, "learning_rate": 1.0, "optimizer": "sgd", "seed": 0}
-    history = run_descent(p, lambda e, r: [None], lambda _: p["p"], validate=lambda: next(measure_of_epoch), **settings)
-    assert (history.best, float(p["p"].detach())) == (best, -best)
-
-
-def test_without_a_measure_the_last_epoch_is_kept():
-    p = {"p": torch.zeros((), requires_grad=True)}
-    history = run_descent(
-        p, lambda e, r: [None], lambda _: p["p"], epochs=3, learning_rate=1.0, optimizer="sgd", seed=0
-    )
-    assert (history.best, float(p["p"].detach())) == (3, -3.0)
+@pytest.mark.parametrize(("count", "held_out_count"), [(399, 0), (400, 20), (1000, 50), (60_000, 2000)])
+def test_a_twentieth_is_held_out_up_to_a_limit_and_the_others_are_learned_from(count, held_out_count):
+    held_out_rows, training_rows = held_out(count, 2000, seed=3)
+    assert (len(held_out_rows), len(training_rows)) == (held_out_count, count - held_out_count)
+    assert sorted([*held_out_rows.tolist(), *training_rows.tolist()]) == list(range(count))
+    assert not held_out_count or sorted(held_out_rows.tolist()) != held_out_rows.tolist(), "drawn, not the first"

@@ -1,13 +1,16 @@
-"""Maps between word spaces: known answers, hand-worked rules, and an alarm that goes off when it should."""
+"""Maps between word spaces: known answers, hand-worked rules, which words are paired, what each method learns, and an
+alarm that goes off when it should."""
 
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from paragloss.errors import ModelError
 from paragloss.lab.learning import monolingual
-from paragloss.lab.learning.counting import count
+from paragloss.lab.learning.counting import CountedTexts
+from paragloss.lab.learning.monolingual import WordEmbeddings
 from paragloss.lab.methods import alignment
 from paragloss.lab.solving import maps
 from paragloss.ranking import csls_documents, csls_queries, inverted_softmax, neighbourhood, score_globally_corrected
@@ -83,20 +86,15 @@ QUERIES = np.array([[1, 0], [0.8, 0.6]], np.float32)
 TARGETS = np.array([[1, 0], [0, 1]], np.float32)
 
 
-def test_globally_corrected_ranks_by_hand():
-    # From t0: q0 is first, q1 second. From t1: q1 is first, q0 second. So q1, whose cosine prefers the hub, gets t1.
+def test_rules_of_retrieval_by_hand():
+    # Globally corrected, from t0: q0 is first, q1 second. From t1: q1 is first, q0 second. So q1, whose cosine prefers
+    # the hub, gets t1.
     expected = [[1.0 - 1, 0.0 - 2], [0.8 - 2, 0.6 - 1]]
     np.testing.assert_allclose(score_globally_corrected(QUERIES, TARGETS), expected, atol=1e-6)
-
-
-def test_inverted_softmax_by_hand():
     # beta 5: column t0 is (5, 4), so exp(5)/(exp(5)+exp(4)) = 0.7311 and 0.2689; t1 is (0, 3): 0.0474 and 0.9526.
     probabilities = np.exp(inverted_softmax(QUERIES, TARGETS, beta=5.0))
     np.testing.assert_allclose(probabilities, [[0.7311, 0.0474], [0.2689, 0.9526]], atol=1e-4)
-
-
-def test_csls_by_hand():
-    # k = 2: r(t0) = (1 + 0.8) / 2 = 0.9, r(t1) = (0 + 0.6) / 2 = 0.3; 2 cos - r.
+    # CSLS, k = 2: r(t0) = (1 + 0.8) / 2 = 0.9, r(t1) = (0 + 0.6) / 2 = 0.3; 2 cos - r.
     prepared = csls_documents(TARGETS, neighbourhood(TARGETS, QUERIES, k=2))
     np.testing.assert_allclose(csls_queries(QUERIES) @ prepared.T, [[1.1, -0.3], [0.7, 0.9]], atol=1e-6)
 
@@ -122,21 +120,16 @@ def test_mutual_neighbours_are_those_of_the_definition_where_one_language_is_cro
         assert maps.find_mutual_neighbours(first, second, k=5).tolist() == find_mutual_by_definition(first, second, 5)
 
 
-def test_refinement_repairs_a_rough_start():
+@pytest.mark.parametrize("improve", [maps.refine_rotation, maps.self_learn_rotation])
+def test_a_rough_start_is_repaired_from_all_words(improve):
     target = make_space(1)
     source, turned = rotate_space(target)
     rough = maps.learn_rotation(source[:15], target[:15])
-    better, score = maps.refine_rotation(source, target, rough)
-    assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
-    assert score > 0.95
-
-
-def test_self_learning_repairs_a_rough_start_from_all_words():
-    target = make_space(1)
-    source, turned = rotate_space(target)
-    rough = maps.learn_rotation(source[:15], target[:15])
-    better = maps.self_learn_rotation(source, target, rough)
-    assert np.abs(better - turned).max() < 0.03 < np.abs(rough - turned).max()
+    improved = improve(source, target, rough)
+    if improve is maps.refine_rotation:
+        improved, score = improved
+        assert score > 0.95
+    assert np.abs(improved - turned).max() < 0.03 < np.abs(rough - turned).max()
 
 
 def test_self_learning_ends_where_words_and_their_nearest_give_the_same_rotation():
@@ -156,7 +149,7 @@ def test_health_tells_a_sound_map_from_one_between_unrelated_spaces():
 
 
 def make_word_vectors(lang, rows):
-    return monolingual.WordEmbeddings([f"{lang}{i}" for i in range(len(rows))], rows)
+    return WordEmbeddings([f"{lang}{i}" for i in range(len(rows))], rows)
 
 
 def make_corpus(words, concepts=60):
@@ -204,7 +197,8 @@ def test_given_vectors_and_a_dictionary_bring_documents_together(method):
     assert (np.argmax(bb @ aa.T, axis=1) == np.arange(100)).mean() > 0.9
 
 
-def test_three_languages_meet_in_the_hub():
+@pytest.mark.parametrize("method", ["svd", "cca", "procrustes"])
+def test_three_languages_meet_in_the_hub(method):
     target = make_space(1, words=500)
     source, turned = rotate_space(target)
     vectors = {
@@ -212,23 +206,12 @@ def test_three_languages_meet_in_the_hub():
     }
     concepts = [c._replace(texts={**c.texts, "cc": c.texts["aa"].replace("aa", "cc")}) for c in make_corpus(500)]
     dictionary = {(lang, "aa"): [(f"{lang}{i}", f"aa{i}") for i in range(200)] for lang in ("bb", "cc")}
-    for method in ("svd", "cca", "procrustes"):
-        model = alignment.fit(concepts, method=method, vectors=vectors, dictionary=dictionary)
-        assert model.meta["hub"] == "aa"
-        bb, cc = (
-            model.encode([f"bb{i}" for i in range(300, 400)], "bb"),
-            model.encode([f"cc{i}" for i in range(300, 400)], "cc"),
-        )
-        assert (np.argmax(bb @ cc.T, axis=1) == np.arange(100)).mean() > 0.8
-
-
-def test_words_of_the_same_concepts_become_the_seed_dictionary():
-    texts = [("sun moon radio", "sole luna radio"), ("sun star", "sole stella"), ("moon star", "luna stella")] * 3
-    concepts = [Concept(str(i), {"en": en, "it": it}) for i, (en, it) in enumerate(texts)]
-    counted, _ = count(concepts, stem=False, lengths=(1, 100))
-    pairs = alignment.guess_word_pairs(counted["it"], counted["en"])
-    words = {(counted["it"].vocabulary.terms[i], counted["en"].vocabulary.terms[j]) for i, j in pairs}
-    assert words == {("sole", "sun"), ("luna", "moon"), ("stella", "star"), ("radio", "radio")}
+    model = alignment.fit(concepts, method=method, vectors=vectors, dictionary=dictionary)
+    assert model.meta["hub"] == "aa"
+    bb, cc = (model.encode([f"{lang}{i}" for i in range(300, 400)], lang) for lang in ("bb", "cc"))
+    assert (np.argmax(bb @ cc.T, axis=1) == np.arange(100)).mean() > 0.8
+    # Nothing but a rotation lies between aa and cc, so that every word of cc lands where its translation is.
+    np.testing.assert_allclose(np.sum(model.words("aa") * model.words("cc"), axis=1), 1, atol=1e-2)
 
 
 def test_windows_are_counted_by_distance_and_stop_at_the_end_of_a_text():
@@ -269,3 +252,188 @@ def test_wrong_arguments_are_errors():
         alignment.fit(make_corpus(50), vectors=vectors, dictionary={("bb", "aa"): pairs[:1]})
     fitted = alignment.fit(make_corpus(50), method="svd", vectors=vectors, dictionary={("bb", "aa"): pairs})
     assert fitted.meta["maps"]["bb"]["pairs"] == 2
+
+
+def make_counted(lang, terms, *texts):
+    """Texts that are lists of term numbers, each about the concept of its place."""
+    rows = np.zeros((len(texts), len(terms)), np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        row[list(text)] = 1
+    vocabulary = Vocabulary(lang, terms, [1] * len(terms), len(texts), stem=False)
+    return CountedTexts(vocabulary, sp.csr_matrix(rows), np.arange(len(texts)))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        # "uno" and "one" are in the same two concepts. Of the rest, which are in one concept each, "lava" and "radio"
+        # are spelt alike and long enough, "via" is too short, "solo" is in one language only.
+        (
+            make_counted("it", ["uno", "lava", "via", "solo", "radio"], [0, 1], [0, 2], [3], [4]),
+            make_counted("en", ["radio", "lava", "via", "one"], [3], [3], [2, 1], [0]),
+            [[0, 3], [1, 1], [4, 0]],
+        ),
+        # "gift" of one language is in the concepts of "poison"; the other's "gift" is left alone, "poison" is taken.
+        (
+            make_counted("de", ["gift", "poison"], [0], [0], [1]),
+            make_counted("en", ["gift", "poison"], [1], [1], [0]),
+            [[0, 1]],
+        ),
+        # Concepts 1, 2, 3 and 7, 8 have one language only.
+        (
+            make_counted("it", ["a", "b"], [0], [0], [1], [1]),
+            make_counted("en", ["x", "y"], [0], [0], [1], [1])._replace(concepts=np.array([0, 1, 7, 8])),
+            [[0, 0]],
+        ),
+    ],
+    ids=["by concepts, then by spelling", "no spelling of a paired word", "shared concepts only"],
+)
+def test_words_are_paired_by_their_concepts_and_then_by_their_spelling(source, target, expected):
+    pairs = alignment.guess_word_pairs(source, target)
+    assert pairs.tolist() == expected
+    assert pairs.dtype == np.int64
+
+
+def test_words_that_share_a_single_concept_are_no_pair_by_default():
+    source, target = make_counted("it", ["a", "b"], [0], [0], [1]), make_counted("en", ["x", "y"], [0], [0], [1])
+    assert alignment.guess_word_pairs(source, target).tolist() == [[0, 0]]
+    assert alignment.guess_word_pairs(source, target, fewest=1).tolist() == [[0, 0], [1, 1]]
+
+
+def test_the_ten_thousand_most_frequent_words_are_paired():
+    """Word i is in concepts i and i + 1, alike in both languages: every word would be paired."""
+    words = 10_002
+    rows = sp.diags([1.0, 1.0], [0, -1], shape=(words + 1, words), dtype=np.float32, format="csr")
+    source, target = (
+        CountedTexts(
+            Vocabulary(lang, [f"{lang}{i}" for i in range(words)], [2] * words, words), rows, np.arange(words + 1)
+        )
+        for lang in ("aa", "bb")
+    )
+    pairs = alignment.guess_word_pairs(source, target)
+    np.testing.assert_array_equal(pairs, np.repeat(np.arange(10_000)[:, None], 2, axis=1))
+
+
+NOISE = np.random.default_rng(0)
+SOURCE, TARGET = (NOISE.standard_normal((30, 4)).astype(np.float32) for _ in range(2))
+PAIRS = np.stack([np.arange(20), np.arange(20)[::-1] + 10], axis=1)  # word 0 is 29, word 1 is 28, ...
+
+
+ROTATION = maps.learn_rotation(SOURCE[PAIRS[:, 0]], TARGET[PAIRS[:, 1]])
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("least-squares", lambda x, y: (maps.learn_least_squares(x, y), np.eye(4))),
+        ("cca", lambda x, y: maps.learn_canonical_projections(x, y, keep=0.5)),
+        ("svd", lambda x, y: maps.learn_two_rotations(x, y, keep=0.5)),
+        ("orthogonal", lambda x, y: (ROTATION, np.eye(4))),
+        ("self-learning", lambda x, y: (maps.self_learn_rotation(SOURCE, TARGET, ROTATION), np.eye(4))),
+        ("procrustes", lambda x, y: (maps.refine_rotation(SOURCE, TARGET, ROTATION, rounds=2)[0], np.eye(4))),
+    ],
+)
+def test_each_method_learns_its_own_map_from_the_pairs(method, expected):
+    maps_learned = alignment._learn_map(SOURCE, TARGET, PAIRS, method=method, rounds=2, keep=0.5)
+    for side, expected_side in zip(maps_learned, expected(SOURCE[PAIRS[:, 0]], TARGET[PAIRS[:, 1]]), strict=True):
+        np.testing.assert_allclose(side, expected_side, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", alignment.METHODS)
+def test_vectors_are_normalized_as_each_paper_does(method):
+    rows = SOURCE + 5
+    plain = {"least-squares": rows, "cca": rows - rows.mean(axis=0), "svd": maps.make_unit_rows(rows)}
+    np.testing.assert_allclose(
+        alignment._prepare_vectors(rows, method), plain.get(method, maps.normalize_and_center(rows)), atol=1e-6
+    )
+
+
+def test_other_languages_are_mapped_onto_the_named_one():
+    vectors = {
+        lang: WordEmbeddings([f"{lang}{i}" for i in range(30)], rows) for lang, rows in (("aa", SOURCE), ("bb", TARGET))
+    }
+    concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(30)]
+    dictionary = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(30)]}
+    settings = {
+        "method": "least-squares",
+        "vectors": vectors,
+        "dictionary": dictionary,
+        "stem": False,
+        "min_df": 1,
+    }
+    model = alignment.fit(concepts, onto="bb", **settings)
+    np.testing.assert_allclose(model.words("bb"), maps.make_unit_rows(TARGET), atol=1e-6)
+    np.testing.assert_allclose(
+        model.words("aa"), maps.make_unit_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET)), atol=1e-5
+    )
+    with pytest.raises(ModelError, match="onto 'cc': expected one of aa, bb"):
+        alignment.fit(concepts, onto="cc", **settings)
+
+
+@pytest.mark.parametrize(
+    ("method", "agreement", "n_mutual", "has_failed"),
+    [
+        # Chance .6: the line is at .6 + .25 x .4 = .7.
+        ("procrustes", 0.69, 101, True),
+        ("procrustes", 0.71, 101, False),
+        # No more mutual neighbours than dimensions: too few to condemn a map, unless it was learned without pairs.
+        ("procrustes", 0.0, 100, False),
+        ("advrefine", 0.0, 100, True),
+        ("advrefine", 0.9, 100, False),
+    ],
+)
+def test_a_map_has_failed_a_quarter_of_the_way_from_chance_to_one(method, agreement, n_mutual, has_failed):
+    qualities = {"de": alignment.MapQuality(agreement, n_mutual, chance_agreement=0.6)}
+    assert alignment._list_failed_maps(qualities, method, n_dimensions=100) == ["de"] * has_failed
+
+
+TEXTS = {"aa": "aa0 aa1 aa2", "bb": "bb0 bb1 bb2"}
+CONCEPTS = [Concept(str(i), {lang: " ".join(f"{lang}{(i + j) % 9}" for j in range(3)) for lang in TEXTS})
+            for i in range(18)]  # fmt: skip
+
+
+def make_vectors(lang, order, width=4):
+    rows = np.random.default_rng(3).standard_normal((12, width)).astype(np.float32)
+    return WordEmbeddings([f"{lang}{i}" for i in order], rows[list(order)])
+
+
+def test_given_vectors_keep_their_words_with_the_frequencies_of_the_corpus():
+    vectors_by_lang = {"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", range(12))}
+    model = alignment.fit(CONCEPTS, method="orthogonal", vectors=vectors_by_lang)
+    vocabulary = model.towers["aa"].vocabulary
+    # Each of nine words is in three of every nine texts; the last three vectors are of words that no text has.
+    assert vocabulary.terms == [f"aa{i}" for i in range(12)]
+    assert list(vocabulary.df) == [6] * 9 + [0] * 3
+
+
+@pytest.mark.parametrize("dictionary", [None, {("bb", "aa"): [(f"bb{i}", f"aa{i}") for i in range(9)]},
+                                        {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(9)]}])  # fmt: skip
+def test_words_are_paired_whatever_the_order_of_their_vectors(dictionary):
+    """The same vectors, those of one language backwards and without two words that the corpus has."""
+    vectors_by_lang = {"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", [11, 10, 8, 7, 6, 5, 4, 3, 2])}
+    model = alignment.fit(CONCEPTS, method="orthogonal", vectors=vectors_by_lang, dictionary=dictionary)
+    assert model.meta["maps"]["bb"]["pairs"] == 7
+    words = [2, 5, 7, 10]
+    rows_aa, rows_bb = (model.encode([f"{lang}{i}" for i in words], lang) for lang in ("aa", "bb"))
+    np.testing.assert_allclose(np.diag(rows_aa @ rows_bb.T), 1, atol=0.05)
+
+
+def test_dictionary_entries_of_several_words_are_passed_over():
+    entries = [("bb1", "aa1"), ("bb2", "aa2"), ("bb3 bb4", "aa3"), ("bb3", "aa3 aa4"), ("bb5", "unheard")]
+    vectors_by_lang = {lang: make_vectors(lang, range(12)) for lang in TEXTS}
+    model = alignment.fit(CONCEPTS, method="svd", vectors=vectors_by_lang, dictionary={("bb", "aa"): entries})
+    assert model.meta["maps"]["bb"]["pairs"] == 2
+
+
+def test_vectors_of_different_widths_are_refused():
+    vectors_by_lang = {"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", range(12), width=5)}
+    with pytest.raises(ModelError, match="different widths"):
+        alignment.fit(CONCEPTS, vectors=vectors_by_lang)
+
+
+@pytest.mark.parametrize("learn", [maps.learn_canonical_projections, maps.learn_two_rotations])
+def test_a_share_of_directions_is_rounded_and_never_zero(learn):
+    all_directions = learn(SOURCE, TARGET)
+    for keep, width in ((1.0, 4), (0.7, 3), (0.6, 2), (0.3, 1), (0.0, 1)):
+        for side, all_columns in zip(learn(SOURCE, TARGET, keep=keep), all_directions, strict=True):
+            np.testing.assert_allclose(side, all_columns[:, :width], atol=1e-5)

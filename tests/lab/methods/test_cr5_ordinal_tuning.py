@@ -11,7 +11,6 @@ from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import cr5, ordinal
-from paragloss.lab.solving import spectrum
 from paragloss.types import Concept, Document, JudgedCollection, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -19,26 +18,23 @@ SMALL_CORPUS = make_sentences(40, 0)
 
 
 def test_cr5_tests_every_concept_once_with_a_model_not_trained_on_it(monkeypatch):
-    parts = []
-    plain, precision = cr5.count_texts, cr5._measure_precision_at_1
+    measured = []  # of each fold, what the model was trained on (words are those of one concept) and what is held out
+    precision = cr5._measure_precision_at_1
     monkeypatch.setattr(
-        cr5, "count_texts", lambda training, **settings: parts.append(training) or plain(training, **settings)
+        cr5,
+        "_measure_precision_at_1",
+        lambda model, held_out: measured.append((model, held_out)) or precision(model, held_out),
     )
-    monkeypatch.setattr(
-        cr5, "_measure_precision_at_1", lambda model, held_out: parts.append(held_out) or precision(model, held_out)
-    )
-    tuning = cr5.tune(SMALL_CORPUS, lambdas=(1.0,), folds=3, dim=5, stem=False)
-    names = [[c.id for c in part] for part in parts]
-    for training, held_out in zip(names[::2], names[1::2], strict=True):
-        assert sorted(training + held_out) == sorted(c.id for c in SMALL_CORPUS), (
-            "all of a concept's languages are in one fold"
-        )
-    assert sorted(name for held_out in names[1::2] for name in held_out) == sorted(c.id for c in SMALL_CORPUS)
-    assert [len(part) for part in names] == [26, 14, 27, 13, 27, 13]
-    assert tuning.queries == 80, "forty concepts, two directions"
-    parts.clear()
-    cr5.tune(SMALL_CORPUS, lambdas=(1.0,), held_out=3, dim=5, stem=False)
-    assert [len(part) for part in parts] == [26, 3, 27, 3, 27, 3]
+    aligned = [Concept(str(i), {"en": f"one common en{i} x{i}", "fr": f"un commun fr{i} y{i}"}) for i in range(40)]
+    tuning = cr5.tune(aligned, lambdas=(1.0,), folds=3, dim=5, stem=False, min_df=1)
+    held_out_ids = [[c.id for c in held_out] for _, held_out in measured]
+    assert sorted(np.concatenate(held_out_ids).tolist()) == sorted(c.id for c in aligned)
+    assert [len(ids) for ids in held_out_ids] == [14, 13, 13]
+    for (model, _), ids in zip(measured, held_out_ids, strict=True):
+        known_words = set(model.towers["en"].vocabulary.terms)
+        assert {c.id for c in aligned if f"en{c.id}" not in known_words} == set(ids)
+    assert (tuning.queries, set(tuning.scores), tuning.best) == (80, {1.0}, 1.0)
+    assert cr5.tune(aligned, lambdas=(1.0,), held_out=3, dim=5, stem=False, min_df=1).queries == 18
 
 
 def test_cr5_chooses_the_lambda_that_is_best_over_all_folds(monkeypatch):
@@ -56,35 +52,6 @@ def test_cr5_refuses_to_tune_too_few_concepts_or_no_lambdas():
     assert cr5.tune(SMALL_CORPUS[:6], lambdas=(1.0,), stem=False).queries == 12
     with pytest.raises(ModelError, match="at least one value"):
         cr5.tune(SMALL_CORPUS, lambdas=())
-
-
-@pytest.mark.parametrize(
-    ("solver", "starts"),
-    [("early", [None, None, None]), ("converged", [None, "the last", "the last"]), ("one-pass", [None] * 3)],
-)
-def test_cr5_starts_from_the_solution_of_the_previous_lambda_when_converging(monkeypatch, solver, starts):
-    tried = []
-
-    def note(regression, *, start, **options):
-        tried.append((regression.lambda_, options["solver"], start))
-        solution = plain(regression, start=start, **options)
-        return solution._replace(vectors="the last") if solver == "converged" else solution
-
-    plain = lambda regression, *, start, **options: spectrum.solve_iteratively(regression, **options)  # noqa: E731
-    monkeypatch.setattr(cr5, "solve_iteratively", note)
-    monkeypatch.setattr(cr5, "solve_closed_form", None)
-    cr5.tune(SMALL_CORPUS, lambdas=(0.5, 2.0, 1.0), folds=2, dim=5, stem=False, solver=solver, device="numpy")
-    assert tried == 2 * list(zip((0.5, 2.0, 1.0), [solver] * 3, starts, strict=True))
-
-
-def test_cr5_solves_few_documents_by_the_closed_form(monkeypatch):
-    monkeypatch.setattr(cr5, "solve_iteratively", None)
-    assert set(cr5.tune(SMALL_CORPUS, lambdas=(0.5, 2.0), dim=5, stem=False).scores) == {0.5, 2.0}
-    assert cr5.tune(SMALL_CORPUS, lambdas=(3.0,), dim=5, stem=False, solver="closed-form").best == 3.0
-
-
-def test_cr5_tries_a_single_lambda_by_iteration():
-    assert cr5.tune(SMALL_CORPUS, lambdas=(3.0,), dim=5, stem=False, solver="early", device="numpy").best == 3.0
 
 
 def test_precision_is_the_mean_over_directed_pairs_that_meet():
@@ -148,23 +115,25 @@ def test_ordinal_draws_a_named_line_for_each_choice_of_thresholds(saved_plots):
     assert (axes.get_xscale(), axes.get_xlabel(), path) == ("log", "epsilon", "grid.png")
 
 
-def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(monkeypatch):
-    judged = judgments.from_aligned(make_sentences(30, 0), source="en", target="fr", query="text")
+@pytest.fixture
+def fold_calls(monkeypatch):
+    """What is fitted, without fitting: training set, validation sets and settings; the measure grows call by call."""
     calls = []
-
-    class Fitted:
-        meta = {"ndcg@5": 0.5}  # noqa: RUF012
 
     def note(training, *, validation, **options):
         calls.append((training, validation, options))
-        Fitted.meta = {"ndcg@5": options["epsilon"] + len(calls) / 100}
-        return Fitted
+        return SimpleNamespace(meta={"ndcg@5": options["epsilon"] + len(calls) / 100})
 
     monkeypatch.setattr(ordinal, "fit_judged", note)
+    return calls
+
+
+def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(fold_calls):
+    judged = judgments.from_aligned(make_sentences(30, 0), source="en", target="fr", query="text")
     trials = ordinal.tune(judged, thresholds=[(0.2, 0.7)], epsilons=(0.25, 0.5), folds=3, seed=1, negatives=4, dim=7)
-    assert len(calls) == 6
+    assert len(fold_calls) == 6
     all_ids = {query.id for query in judged.queries}
-    for training, (test,), options in calls:
+    for training, (test,), options in fold_calls:
         tested = {query.id for query in test.queries}
         assert len(tested) == 10
         assert {query.id for query in training.queries} == all_ids - tested == set(training.qrels)
@@ -174,17 +143,12 @@ def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(monkeypatch):
     assert [(t.epsilon, round(t.measure, 6)) for t in trials] == [(0.5, 0.55), (0.25, 0.27)]
 
 
-def test_ordinal_keeps_queries_with_one_answer_in_one_fold(monkeypatch):
+def test_ordinal_keeps_queries_with_one_answer_in_one_fold(fold_calls):
     queries = [Query(f"{kind}{i}", f"{kind} {i}", "en") for i in range(12) for kind in ("title", "text")]
     documents = {str(i): Document(str(i), f"texte {i}", "fr") for i in range(12)}
     judged = JudgedCollection(queries, documents, {query.id: {query.text.split()[1]: 2} for query in queries})
-    answer_sets = []
-
-    def fit(training, *, validation, **_):
-        answer_sets.append([{query.text.split()[1] for query in part.queries} for part in (training, *validation)])
-        return SimpleNamespace(meta={"ndcg@5": 0.5})
-
-    monkeypatch.setattr(ordinal, "fit_judged", fit)
     ordinal.tune(judged, thresholds=((0.2, 0.7),), epsilons=(1.0,), negatives=2)
-    assert all(not learned & held_out for learned, held_out in answer_sets)
-    assert sorted(len(held_out) for _, held_out in answer_sets) == [4, 4, 4]
+    for training, (test,), _ in fold_calls:
+        learned, held_out = ({query.text.split()[1] for query in part.queries} for part in (training, test))
+        assert not learned & held_out
+        assert len(held_out) == 4

@@ -4,10 +4,10 @@ import scipy.sparse as sp
 
 from paragloss import collection
 from paragloss.encoders.bag import BagEncoder
-from paragloss.errors import InputError, ModelError
+from paragloss.errors import ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept, JudgedCollection
+from paragloss.types import Concept
 from studies import smoothness
 
 torch = pytest.importorskip("torch")
@@ -17,69 +17,59 @@ from paragloss.lab.descent.bags import bags  # noqa: E402
 from paragloss.lab.descent.loop import TrainingSettings  # noqa: E402
 
 
-def loss_value(loss, score, grade, *thresholds):
+def compute_loss(loss, score, grade, thresholds):
     return float(loss(torch.tensor([score], dtype=torch.float64), torch.tensor([grade]), thresholds)[0])
 
 
 @pytest.mark.parametrize(
-    ("score", "grade", "expected"),
+    ("loss", "thresholds", "expected_by_pair"),
     [
-        (0.45, 0, 0.0625),  # 0.25 above the lowest segment
-        (-1.0, 1, 1.44),  # 1.2 below the middle one
-        (0.0, 2, 0.49),  # 0.7 below the highest
-        (0.5, 1, 0.0),  # inside
-        (0.9, 1, 0.04),
-        (-1.0, 0, 0.0),
-        (1.0, 2, 0.0),
-    ],
-)
-def test_sosl_by_hand(score, grade, expected):
-    assert loss_value(ordinal.sosl, score, grade, 0.2, 0.7) == pytest.approx(expected)
-
-
-def test_sosl_takes_any_number_of_classes():
-    assert loss_value(ordinal.sosl, 0.9, 1, -0.5, 0.0, 0.5) == pytest.approx(0.81)
-    assert loss_value(ordinal.sosl, 0.9, 0, 0.4) == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize(
-    ("loss", "score", "grade", "expected"),
-    [
+        (
+            ordinal.sosl,
+            (0.2, 0.7),
+            {
+                (0.45, 0): 0.0625,  # 0.25 above the lowest segment
+                (-1.0, 1): 1.44,  # 1.2 below the middle one
+                (0.0, 2): 0.49,  # 0.7 below the highest
+                (0.5, 1): 0.0,  # inside
+                (0.9, 1): 0.04,
+                (-1.0, 0): 0.0,
+                (1.0, 2): 0.0,
+            },
+        ),
+        (ordinal.sosl, (-0.5, 0.0, 0.5), {(0.9, 1): 0.81}),
+        (ordinal.sosl, (0.4,), {(0.9, 0): 0.25}),
         # Segments [-1, .2], [.2, .7], [.7, 1] have their middles at -.4, .45, .85.
-        (ordinal.mse, 0.1, 0, 0.25),
-        (ordinal.mse, 0.1, 1, 0.1225),
-        (ordinal.mse, 0.1, 2, 0.5625),
+        (ordinal.mse, (0.2, 0.7), {(0.1, 0): 0.25, (0.1, 1): 0.1225, (0.1, 2): 0.5625}),
         # S(.2 - .5) = .425557, S(.7 - .5) = .549834
-        (ordinal.odds, 0.5, 0, -np.log(0.425557)),
-        (ordinal.odds, 0.5, 1, -np.log(0.549834 - 0.425557)),
-        (ordinal.odds, 0.5, 2, -np.log(1 - 0.549834)),
+        (ordinal.odds, (0.2, 0.7), {
+            (0.5, 0): -np.log(0.425557), (0.5, 1): -np.log(0.549834 - 0.425557), (0.5, 2): -np.log(1 - 0.549834),
+        }),
         # S(1.5) = .817574, S(.5) = .622459, S(.3) = .574443, S(-.2) = .450166
-        (ordinal.sigmoids, 0.5, 0, -np.log(0.425557 * 0.817574)),
-        (ordinal.sigmoids, 0.5, 1, -np.log(0.549834 * 0.574443)),
-        (ordinal.sigmoids, 0.5, 2, -np.log(0.622459 * 0.450166)),
+        (ordinal.sigmoids, (0.2, 0.7), {
+            (0.5, 0): -np.log(0.425557 * 0.817574), (0.5, 1): -np.log(0.549834 * 0.574443),
+            (0.5, 2): -np.log(0.622459 * 0.450166),
+        }),
+        (ordinal.three_part, (0.2, 0.55, 0.9), {
+            (0.5, 0): 0.09, (0.1, 0): 0, (0.65, 1): 0.01, (-1, 1): 0, (0.6, 2): 0.09, (0.95, 2): 0,
+        }),
     ],
-)
-def test_other_losses_by_hand(loss, score, grade, expected):
-    assert loss_value(loss, score, grade, 0.2, 0.7) == pytest.approx(expected, abs=1e-5)
+)  # fmt: skip
+def test_losses_by_hand(loss, thresholds, expected_by_pair):
+    for (score, grade), expected in expected_by_pair.items():
+        assert compute_loss(loss, score, grade, thresholds) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("score", "grade", "expected"),
-    [(0.5, 0, 0.09), (0.1, 0, 0), (0.65, 1, 0.01), (-1, 1, 0), (0.6, 2, 0.09), (0.95, 2, 0)],
+    ("loss", "thresholds"),
+    [
+        *((ordinal.sosl, values) for values in ((), (0.7, 0.2), (0.2, 1.5), (0.3, 0.3), (-1.0, 0.2), (0.2, 1.0))),
+        (ordinal.three_part, (0.2, 0.7)),
+    ],
 )
-def test_three_part_loss_by_hand(score, grade, expected):
-    assert loss_value(ordinal.three_part, score, grade, 0.2, 0.55, 0.9) == pytest.approx(expected)
-
-
-def test_proportional_odds_are_probabilities_of_the_classes():
-    for score in (-0.9, 0.0, 0.4, 1.0):
-        assert sum(np.exp(-loss_value(ordinal.odds, score, grade, 0.2, 0.7)) for grade in range(3)) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("thresholds", [(), (0.7, 0.2), (0.2, 1.5), (0.3, 0.3)])
-def test_invalid_thresholds_are_refused(thresholds):
-    with pytest.raises(ModelError, match="thresholds"):
-        loss_value(ordinal.sosl, 0.5, 0, *thresholds)
+def test_invalid_thresholds_are_refused(loss, thresholds):
+    with pytest.raises(ModelError, match=r"thresholds .*expected"):
+        compute_loss(loss, 0.5, 0, thresholds)
 
 
 def make_rows(texts, values, width):
@@ -159,35 +149,9 @@ def test_empty_texts_have_finite_zero_gradients(epsilon):
     assert not empty.table.grad.to_dense().any()
 
 
-@pytest.mark.parametrize("loss", list(ordinal.LOSSES))
-def test_gradients_through_pooling_cosine_and_loss_are_those_of_finite_differences(loss):
-    torch.manual_seed(1)
-    small_task = make_task([[0, 1], [2]], [[3], [4, 5], [5], []], [{0: 2, 1: 1}, {2: 2, 3: 0}])
-    table = torch.randn(6, 3, dtype=torch.float64)
-    pairs = graded.pair_documents(small_task, torch.arange(2), 0)
-    thresholds = ordinal.THREE_PART if loss == "three-part" else ordinal.SOSL
-
-    def compute_loss(values):
-        net = {"a": towers.Average(values), "b": towers.Average(values)}
-        for tower in net.values():
-            del tower.table
-            tower.table = values  # a plain tensor, so that gradients come back to it
-        r = graded.score_pairs(net, small_task, torch.arange(2), pairs, 0.5)
-        return ordinal.LOSSES[loss](r, pairs.grades, thresholds).mean()
-
-    values = table.clone().requires_grad_()
-    (ours,) = torch.autograd.grad(compute_loss(values), values)
-    h = 1e-6
-    for i, j in np.ndindex(6, 3):
-        step = torch.zeros_like(table)
-        step[i, j] = h
-        slope = (compute_loss(table + step) - compute_loss(table - step)) / (2 * h)
-        assert float(ours.to_dense()[i, j]) == pytest.approx(float(slope), abs=1e-7)
-
-
 def make_task(queries, documents, grades):
     judged = make_rows([list(row) for row in grades], [g for row in grades for g in row.values()], len(documents))
-    return graded.task("a", "b", make_means(queries), make_means(documents), judged, "cpu")
+    return graded.make_task("a", "b", make_means(queries), make_means(documents), judged, "cpu")
 
 
 def test_pairs_hold_the_judged_documents_and_never_sample_one():
@@ -219,15 +183,6 @@ def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
     for q, d, grade in zip(query[40:].tolist(), document[40:].tolist(), pooled.grades[40:].tolist(), strict=True):
         assert grade == 0
         assert d not in (q, q + 1)
-
-
-def test_ndcg_by_hand():
-    # Query [0] scores documents [0], [1], [2] by their first coordinate: the grades come in order 1, 2, 0.
-    small_task = make_task([[0]], [[0], [1], [2]], [{0: 1, 1: 2, 2: 0}])
-    table = torch.tensor([[5.0, 0], [0.5, 5], [-5, 0], [0, 0], [0, 0], [0, 0]])
-    nets = {"a": towers.Average(table.clone()), "b": towers.Average(table.clone())}
-    expected = (1 + 2 / np.log2(3)) / (2 + 1 / np.log2(3))
-    assert graded.measure_ndcg(nets, small_task, 1.0) == pytest.approx(expected)
 
 
 def make_bilingual(concepts=60, seed=0, length=12):
@@ -307,41 +262,6 @@ def test_linked_concepts_end_up_between_relevant_and_irrelevant(tmp_path):
     assert own.mean() > linked.mean() > np.median(rows)
 
 
-def test_a_seed_repeats_bit_for_bit():
-    def table(seed):
-        return ordinal.fit(make_bilingual(30), dim=8, epochs=2, seed=seed, negatives=5).towers["qb"].table
-
-    assert np.array_equal(table(3), table(3))
-    assert not np.array_equal(table(3), table(4))
-
-
-def test_given_vectors_are_where_words_start():
-    judged = judgments.from_aligned(make_bilingual(30), source="qa", target="qb")
-    vectors = {"qb": {"qb1x1": np.arange(8, dtype=np.float32)}}
-    model = ordinal.fit_judged(judged, dim=8, epochs=1, learning_rate=1e-12, negatives=5, vectors=vectors)
-    tower = model.towers["qb"]
-    np.testing.assert_allclose(tower.table[tower.vocabulary.index["qb1x1"]], np.arange(8), atol=1e-6)
-    with pytest.raises(ModelError, match="8 dimensions"):
-        ordinal.fit_judged(judged, dim=4, epochs=1, vectors=vectors)
-
-
-def test_no_concept_asks_on_both_sides_of_the_split(monkeypatch):
-    """A title, a first sentence and a text of one concept: held out together or not at all."""
-    ids_by_part = {}
-
-    def note(*judged, validation, **_):
-        ids_by_part["train"], ids_by_part["held"] = (
-            [q.id for judgments_of_part in part for q in judgments_of_part.queries] for part in (judged, validation)
-        )
-
-    monkeypatch.setattr(ordinal, "fit_judged", note)
-    ordinal.fit(make_bilingual(240))
-    train, held_out = ({id.partition(":")[2] for id in ids_by_part[side]} for side in ("train", "held"))
-    assert len(held_out) == 12
-    assert len(ids_by_part["held"]) == 36
-    assert not train & held_out
-
-
 def test_tuning_ranks_every_combination():
     judged = judgments.from_aligned(make_bilingual(60), source="qa", target="qb", query="text")
     grid = {"thresholds": [(0.2, 0.7), (-0.999, -0.998)], "epsilons": [0.5]}
@@ -349,28 +269,6 @@ def test_tuning_ranks_every_combination():
     assert [trial.epsilon for trial in trials] == [0.5, 0.5]
     assert trials[0].thresholds == (0.2, 0.7)  # the other asks next to nothing of a relevant document
     assert trials[0].measure > trials[1].measure
-
-
-def test_unusable_settings_and_judgments_are_refused():
-    with pytest.raises(InputError, match="two languages"):
-        ordinal.fit([Concept("a", {"en": "alone"})])
-    judged = judgments.from_aligned(make_bilingual(3), source="qa", target="qb")
-    with pytest.raises(ModelError, match=r"'tanh'.*average, cnn, lstm"):
-        ordinal.fit_judged(judged, encoder="tanh")
-    with pytest.raises(ModelError, match=r"'hinge'.*sosl"):
-        ordinal.fit_judged(judged, loss="hinge")
-    everything = JudgedCollection(
-        judged.queries, judged.documents, {q.id: dict.fromkeys(judged.documents, 1) for q in judged.queries}
-    )
-    with pytest.raises(ModelError, match="judged all 3 documents"):
-        ordinal.fit_judged(everything)
-
-
-def test_grades_beyond_the_thresholds_are_refused():
-    judged = judgments.from_aligned(make_bilingual(5), source="qa", target="qb")
-    high = JudgedCollection(judged.queries, judged.documents, {q.id: {q.id: 3} for q in judged.queries})
-    with pytest.raises(ModelError, match=r"grade 3.*thresholds"):
-        ordinal.fit_judged(high, negatives=1)
 
 
 def test_ndcg_of_many_queries_is_the_mean_of_each():
@@ -408,7 +306,6 @@ def test_towers_drop_words_while_they_learn_and_not_when_they_are_measured_or_se
     small_task = make_task([[0], [1]], [[2]] * 6, [{4: 2, 1: 1}, {0: 2, 5: 0}])
     nets = {lang: RecordingTower(torch.randn(6, 4)).eval() for lang in "ab"}
     training = TrainingSettings(epochs=2, seed=0, learning_rate=0.1)
-    settings = {"epsilon": 1.0, "negatives": 1, "batch": 2, "validation": [small_task]}
-    graded.train_towers([small_task], nets, ordinal.sosl, training, **settings)
+    graded.train_towers([small_task], nets, ordinal.sosl, training, graded.Sampling(1, 2), 1.0, [small_task])
     assert modes == [True, True, False, False] * 2
     assert not any(net.training for net in nets.values())

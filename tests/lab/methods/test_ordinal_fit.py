@@ -8,7 +8,7 @@ from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import InputError, ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept, Document, JudgedCollection, Query
+from paragloss.types import Concept, JudgedCollection
 
 torch = pytest.importorskip("torch")
 
@@ -28,31 +28,26 @@ def fit_arguments(monkeypatch):
 
 
 def test_a_twentieth_of_two_hundred_concepts_chooses_the_epoch(fit_arguments):
-    ordinal.fit(LARGE_CORPUS)
-    (held_out,) = fit_arguments["validation"]
-    assert len({query.id.partition(":")[2] for query in held_out.queries}) == 10
-    # Its own document and forty that are irrelevant.
-    assert {len(grades) for grades in held_out.qrels.values()} == {41}
-    assert (fit_arguments["patience"], fit_arguments["negatives"], fit_arguments["dim"], fit_arguments["seed"]) == (
-        5,
-        40,
-        64,
-        0,
+    titled = [c._replace(titles={"en": f"title {c.id}"}) for c in LARGE_CORPUS]
+    ordinal.fit(titled)
+    (training,), (held_out,) = fit_arguments["training"], fit_arguments["validation"]
+    trained_ids, held_out_ids = (
+        [query.id.partition(":")[2] for query in part.queries] for part in (training, held_out)
     )
+    assert (len(set(held_out_ids)), len(held_out_ids)) == (10, 30), "with title, first sentence and text"
+    assert not set(held_out_ids) & set(trained_ids)
+    assert {len(grades) for grades in held_out.qrels.values()} == {41}  # its own document and forty irrelevant ones
+    settings = {"patience": 5, "negatives": 40, "dim": 64, "seed": 0}
+    assert {name: fit_arguments[name] for name in settings} == settings
+    ordinal.fit(LARGE_CORPUS, negatives=1000)  # more than there are
+    assert {len(grades) for grades in fit_arguments["validation"][0].qrels.values()} == {200}
 
 
 def test_fewer_concepts_or_no_patience_leave_nothing_held_out(fit_arguments):
-    ordinal.fit(LARGE_CORPUS[:199])
-    assert fit_arguments["validation"] == []
-    assert len(fit_arguments["training"][0].queries) == 2 * 199  # a first sentence and a text: nobody has a title
-    ordinal.fit(LARGE_CORPUS, patience=0)
-    assert (fit_arguments["validation"], fit_arguments["patience"]) == ([], None)
-    assert len(fit_arguments["training"][0].queries) == 400
-
-
-def test_no_more_irrelevant_documents_are_held_out_than_there_are(fit_arguments):
-    ordinal.fit(LARGE_CORPUS, negatives=1000)
-    assert {len(grades) for grades in fit_arguments["validation"][0].qrels.values()} == {200}
+    for corpus, patience, n_queries in ((LARGE_CORPUS[:199], 5, 2 * 199), (LARGE_CORPUS, 0, 400)):
+        ordinal.fit(corpus, patience=patience)
+        assert (fit_arguments["validation"], fit_arguments["patience"]) == ([], patience)
+        assert len(fit_arguments["training"][0].queries) == n_queries  # a first sentence and a text: nobody has a title
 
 
 def test_fully_linked_concepts_leave_no_validation_set(fit_arguments, tmp_path):
@@ -105,12 +100,25 @@ def train_arguments(monkeypatch):
     """What training is told; nothing is trained."""
     captured = {}
 
-    def note(tasks, nets, loss, training, **options):
-        captured.update(training._asdict(), **options, tasks=tasks, loss=loss)
+    def note(tasks, nets, loss, training, sampling, epsilon, validation):
+        captured.update(training._asdict(), **sampling._asdict(), tasks=tasks, loss=loss, nets=nets)
         return History([EpochProgress(n, 3, 0.0, measure) for n, measure in enumerate((0.1, 0.7, 0.4), 1)], 2)
 
     monkeypatch.setattr(graded, "train_towers", note)
     return captured
+
+
+def test_what_a_training_came_to_is_recorded(train_arguments):
+    meta = ordinal.fit_judged(JUDGED, dim=4).meta
+    assert (meta["epochs"], meta["best"], meta["ndcg@5"]) == (3, 2, 0.7)
+    assert "found" not in meta
+    model = ordinal.fit_judged(JUDGED, dim=4, vectors={"fr": {"frwak": np.arange(4, dtype=np.float32)}})
+    tower = model.towers["fr"]
+    np.testing.assert_array_equal(tower.table[tower.vocabulary.index["frwak"]], np.arange(4))
+    assert 0 < model.meta["found"]["fr"] < 0.2
+    assert model.meta["found"]["en"] == 0
+    with pytest.raises(ModelError, match="4 dimensions"):
+        ordinal.fit_judged(JUDGED, dim=5, vectors={"fr": {"frwak": np.ones(4, np.float32)}})
 
 
 @pytest.mark.parametrize(
@@ -123,12 +131,6 @@ def test_towers_that_read_in_order_take_shorter_steps_and_a_pool(train_arguments
     assert type(model) is (BagEncoder if encoder == "average" else towers.TowerEncoder)
     ordinal.fit_judged(JUDGED, dim=4, encoder=encoder, learning_rate=0.5, decay=0.25)
     assert (train_arguments["learning_rate"], train_arguments["decay"]) == (0.5, 0.25)
-
-
-def test_the_measure_of_the_best_epoch_is_recorded(train_arguments):
-    meta = ordinal.fit_judged(JUDGED, dim=4).meta
-    assert (meta["epochs"], meta["best"], meta["ndcg@5"]) == (3, 2, 0.7)
-    assert "found" not in meta
 
 
 @pytest.mark.parametrize(
@@ -148,77 +150,54 @@ def test_thresholds_are_those_of_the_loss_unless_they_are_given(train_arguments,
     torch.testing.assert_close(train_arguments["loss"](scores, grades), ordinal.LOSSES[loss](scores, grades, used))
 
 
-def test_losses_have_the_thresholds_of_their_papers():
-    # 0.45 is 0.25 above 0.2; 0.5 is 0.2 below 0.7. Three-part: 0.65 is 0.1 above 0.55, 0.8 is 0.1 below 0.9.
-    value = ordinal.sosl(torch.tensor([0.45, 0.5]), torch.tensor([0, 2]))
-    torch.testing.assert_close(value, torch.tensor([0.0625, 0.04]))
-    value = ordinal.three_part(torch.tensor([0.5, 0.65, 0.8]), torch.tensor([0, 1, 2]))
-    torch.testing.assert_close(value, torch.tensor([0.09, 0.01, 0.01]))
-    with pytest.raises(ModelError, match="expected three"):
-        ordinal.three_part(torch.tensor([0.5]), torch.tensor([0]), (0.2, 0.7))
-
-
-@pytest.mark.parametrize("thresholds", [(-1.5, 0.2), (-1.0, 0.2), (0.2, 1.0), (-1.2,)])
-def test_thresholds_lie_between_minus_one_and_one(thresholds):
-    with pytest.raises(ModelError, match="between -1 and 1"):
-        ordinal.sosl(torch.tensor([0.5]), torch.tensor([0]), thresholds)
-
-
-def test_three_part_tells_three_grades_apart(train_arguments):
+def test_unusable_settings_and_judgments_are_refused(train_arguments):
     high = JudgedCollection(JUDGED.queries, JUDGED.documents, {query.id: {query.id: 3} for query in JUDGED.queries})
-    with pytest.raises(ModelError, match="grades from 0 to 2 apart"):
-        ordinal.fit_judged(high, dim=4, loss="three-part")
+    for judged, settings, message in (
+        ([high], {}, "grade 3.*grades from 0 to 2 apart"),
+        ([high], {"loss": "three-part"}, "grades from 0 to 2 apart"),
+        ([JUDGED], {"validation": [high]}, "grade 3"),
+        ([JUDGED], {"encoder": "tanh"}, "'tanh'.*average, cnn, lstm"),
+        ([JUDGED], {"loss": "hinge"}, "'hinge'.*sosl"),
+        ([JUDGED], {"shared_network": True}, "an average has no network to share; choose the encoder cnn or lstm"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            ordinal.fit_judged(*judged, dim=4, **settings)
     assert ordinal.fit_judged(high, dim=4, thresholds=(0.1, 0.2, 0.3)).meta["loss"] == "sosl"
-    assert ordinal.fit_judged(JUDGED, dim=4, loss="three-part").meta["loss"] == "three-part"
-    with pytest.raises(ModelError, match="grade 3"):
-        ordinal.fit_judged(JUDGED, dim=4, validation=[high])
     with pytest.raises(InputError, match="no judgments"):
         ordinal.fit_judged(dim=4)
+    with pytest.raises(InputError, match="two languages"):
+        ordinal.fit([Concept("a", {"en": "alone"})])
 
 
-def test_texts_become_means_or_sequences(train_arguments, monkeypatch):
-    rows = []
-    plain = graded.task
-    monkeypatch.setattr(graded, "task", lambda *parts: rows.append(parts[2]) or plain(*parts))
-    for encoder in ("average", "cnn"):
-        ordinal.fit_judged(JUDGED, dim=4, encoder=encoder)
-    assert (train_arguments["tasks"][0].source, train_arguments["tasks"][0].target) == ("en", "fr")
-    mean, ordered = rows
-    np.testing.assert_allclose(mean.sum(axis=1), 1, rtol=1e-6)
-    assert [len(query.text.split()) for query in JUDGED.queries] == np.diff(ordered.indptr).tolist()
+def test_negatives_need_a_document_that_is_not_judged():
+    all_judged = {query.id: dict.fromkeys(JUDGED.documents, 1) for query in JUDGED.queries}
+    with pytest.raises(ModelError, match="judged all 12 documents"):
+        ordinal.fit_judged(JUDGED._replace(qrels=all_judged), dim=4)
 
 
-def test_a_seed_gives_the_same_start_whatever_was_drawn_before():
-    vocabularies = ordinal.pairs.build_vocabularies([JUDGED], max_terms=100, min_df=1)
-    initial_parameters = []
+def test_texts_become_means_or_sequences(train_arguments):
+    ordinal.fit_judged(JUDGED, dim=4)
+    (task,) = train_arguments["tasks"]
+    assert (task.source, task.target) == ("en", "fr")
+    sums = torch.zeros(12).index_add_(
+        0, torch.arange(12).repeat_interleave(task.queries.bounds.diff()), task.queries.weights
+    )
+    torch.testing.assert_close(sums, torch.ones(12))
+    ordinal.fit_judged(JUDGED, dim=4, encoder="cnn")
+    (task,) = train_arguments["tasks"]
+    assert task.queries.bounds.diff().tolist() == [len(query.text.split()) for query in JUDGED.queries]
+    assert set(task.queries.weights.tolist()) == {1.0}
+
+
+def test_a_seed_gives_the_same_start_whatever_was_drawn_before(train_arguments):
+    starts = []
     for before in (1, 2):
         torch.manual_seed(before)
-        nets, _ = ordinal._make_towers("cnn", vocabularies, 4, {}, 5, "cpu")
-        initial_parameters.append([part.detach().clone() for net in nets.values() for part in net.parameters()])
-    for first, second in zip(*initial_parameters, strict=True):
-        torch.testing.assert_close(first, second, rtol=0, atol=0)
-
-
-def test_the_share_of_words_with_a_given_vector_is_recorded(train_arguments):
-    vectors = {"fr": {"frwak": np.ones(4, np.float32)}}
-    shares = ordinal.fit_judged(JUDGED, dim=4, vectors=vectors).meta["found"]
-    assert 0 < shares["fr"] < 0.2
-    assert shares["en"] == 0
-
-
-SPOKEN = JudgedCollection(
-    [Query("q", "the running dogs", "en")],
-    {doc_id: Document(doc_id, text, "fr") for doc_id, text in (("d", "les chiens courants"), ("e", "un chat"))},
-    {"q": {"d": 2}},
-)
-
-
-@pytest.mark.parametrize(
-    ("stem", "terms"), [(True, ["dog", "run"]), (False, ["dogs", "running", "the"])], ids=["stems", "words"]
-)
-def test_words_are_stemmed_unless_they_are_taken_as_they_are(stem, terms):
-    model = ordinal.fit_judged(SPOKEN, dim=4, epochs=1, negatives=1, stem=stem)
-    assert sorted(model.tower("en").vocabulary.terms) == terms
+        ordinal.fit_judged(JUDGED, dim=4, encoder="cnn", seed=5)
+        nets = train_arguments["nets"].values()
+        starts.append([part.detach().clone() for net in nets for part in net.parameters()])
+    for first, second in zip(*starts, strict=True):
+        assert torch.equal(first, second)
 
 
 @pytest.mark.parametrize("encoder", ["cnn", "lstm"])
@@ -242,8 +221,3 @@ def test_a_shared_parameter_is_moved_once_in_a_step():
     start, moved = (ordinal.fit_judged(JUDGED, learning_rate=rate, **net).towers["en"] for rate in (1e-12, 0.01))
     steps = (moved.dense.bias - start.dense.bias).abs().detach()
     assert steps.numpy() == pytest.approx(np.full(4, 0.01), rel=0.01)
-
-
-def test_an_average_has_no_network_to_share():
-    with pytest.raises(ModelError, match="an average has no network to share; choose the encoder cnn or lstm"):
-        ordinal.fit_judged(JUDGED, dim=4, epochs=1, shared_network=True)

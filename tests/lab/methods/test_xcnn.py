@@ -1,7 +1,5 @@
 """XCNN: the composition by hand, its gradients by finite differences, and what each stage is good for."""
 
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -9,10 +7,11 @@ import pytest
 import scipy.sparse as sp
 from corpora import make_topic_texts, measure_precision
 
-from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError
+from paragloss.lab.learning.counting import CountedTexts
 from paragloss.lab.methods import xcnn
 from paragloss.types import Concept
+from paragloss.vocabulary import Vocabulary
 
 torch = pytest.importorskip("torch")
 
@@ -41,14 +40,6 @@ def test_each_layer_takes_its_own_weight_and_bias():
     # One term of one dimension: tanh 0.5 = 0.46212; tanh(2 x 0.46212 - 0.5) = 0.40049; tanh(3 x 0.40049 + 1) = 0.97581.
     parts = [torch.tensor(part) for part in ([[0.25]], [0.25], [[2.0]], [-0.5], [[3.0]], [1.0])]
     np.testing.assert_allclose(xcnn.compute_term_vectors(*parts), [[0.97581]], atol=1e-5)
-
-
-def test_the_losses_by_hand():
-    # Left (1, 0), (0, 2); right (3, 4), (0, 1). cos: 0.6 with its own and 0 with the next; 1 and 0.8.
-    left, right = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]])
-    assert float(contrast(left, right, loss="difference")) == pytest.approx(-(0.6 + 0.2) / 2)
-    # log(1 + e^-6) = 0.0024757 and log(1 + e^-2) = 0.1269280.
-    assert float(contrast(left, right, loss="logistic", scale=10.0)) == pytest.approx((0.0024757 + 0.1269280) / 2)
 
 
 @pytest.mark.parametrize("negatives", [2, 3, 10])
@@ -110,7 +101,7 @@ def test_only_the_terms_of_the_pairs_move(optimizer):
         pairs,
         partial(contrast, loss="difference"),
         TrainingSettings(30, 0, 0.1, optimizer, patience=3),
-        batch=2,
+        batch_size=2,
     )
     moved = (table.detach() != before).any(1)
     assert moved.tolist() == [True, False, True, False, False]
@@ -177,46 +168,129 @@ def test_every_language_is_extended_against_the_hub():
     assert measure_precision(model, test_concepts, ("it", "fr")) > 0.4  # two languages that never saw each other
 
 
+TINY_CORPUS = make_topic_texts(20, 0)
+TINY = {"dim": 4, "stem": False, "hub": "en"}
+
+
+def test_each_language_has_its_own_epochs_loss_and_seed(learn_calls):
+    settings = {"hub_epochs": 3, "epochs": 4, "seed": 5, "negatives": 7, "batch": 9}
+    xcnn.fit(TINY_CORPUS, **TINY, **settings)
+    hub, other = learn_calls
+    assert (hub.training.epochs, hub.loss) == (3, {"loss": "logistic", "scale": 10.0, "negatives": 7})
+    assert (other.training.epochs, other.loss) == (4, {"loss": "difference", "scale": 10.0, "negatives": 7})
+    assert hub.training.seed != other.training.seed
+    assert (hub.batch_size, other.batch_size) == (9, 9)
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_every_layer_starts_at_its_bias_and_with_weights_of_a_tenth(layers):
+    biased = xcnn.fit(TINY_CORPUS, **TINY, layers=layers, hub_epochs=0, epochs=0, hub_bias=-1.0, bias=-2.0)
+    for lang, bias in (("en", -1.0), ("fr", -2.0)):
+        # A second layer adds a tenth's worth of the first to its own bias.
+        assert np.median(biased.towers[lang].table) == pytest.approx(np.tanh(bias), abs=0.1)
+    # Sums of 400 products of a tenth and what the layer below spreads: twice that. The tanh takes a little.
+    wide = xcnn.fit(TINY_CORPUS, **{**TINY, "dim": 400}, layers=layers, hub_epochs=0, epochs=0)
+    table = wide.towers["en"].table
+    assert table.std() == pytest.approx(0.1 * layers, rel=0.1)
+    assert abs(table.mean()) < 0.02
+
+
+def test_weights_and_biases_of_every_layer_are_learned(learn_calls):
+    xcnn.fit(TINY_CORPUS, **TINY, layers=2)
+    assert {name: shape for name, shape in learn_calls[0].shapes.items() if name != "table"} == {
+        "bias": (4,), "weight2": (4, 4), "bias2": (4,),
+    }  # fmt: skip
+
+
+def test_other_languages_aim_at_the_sum_of_the_hubs_term_vectors(learn_calls):
+    model = xcnn.fit(TINY_CORPUS, **TINY, hub_epochs=0)
+    (call,) = learn_calls  # a hub without epochs has nothing to learn from
+    tower = model.towers["en"]
+    expected = tower.vocabulary.counts(c.texts["en"] for c in TINY_CORPUS) @ tower.table
+    np.testing.assert_allclose(call.pairs.right, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        # A title, or the text of who has none: "title" is shared by the first and the third.
+        ({}, [{"title", "one"}, {"title", "two"}]),
+        ({"monolingual": ["ape bat", "ape cat", "dog"]}, [{"ape", "bat"}, {"ape", "cat"}]),
+        ({"clicks": [("ape", "bat"), ("cat", "dog"), ("unheard", "")]}, [{"ape", "bat"}, {"cat", "dog"}]),
+    ],
+)
+def test_the_hub_learns_from_clicks_or_its_own_texts_or_titles(learn_calls, settings, expected):
+    aligned = [
+        Concept("1", {"en": "enalq", "fr": "x"}, {"en": "title one"}),
+        Concept("2", {"en": "enakq", "fr": "x"}),
+        Concept("3", {"en": "enalq", "fr": "x"}, {"en": "title two"}),
+    ]
+    model = xcnn.fit(aligned, **TINY, min_df=1, **settings)
+    terms = np.array(model.towers["en"].vocabulary.terms)
+    pairs = learn_calls[0].pairs
+    words = [set(terms[(pairs.left[i] + pairs.right[i]).indices]) for i in range(pairs.left.shape[0])]
+    if "clicks" in settings:
+        assert words == expected
+    else:
+        assert words == [set.union(*expected)] * 2  # each is the other's best match
+
+
+def test_texts_of_the_hub_s_own_widen_its_vocabulary_alone():
+    external = {"monolingual": ["onlyhere onlyhere", "onlyhere"], "clicks": [("asked", "clicked")]}
+    model = xcnn.fit(TINY_CORPUS, **TINY, **external, hub_epochs=0, epochs=0)
+    assert {"onlyhere", "asked", "clicked"} <= set(model.towers["en"].vocabulary.index)
+    assert not {"onlyhere", "asked", "clicked"} & set(model.towers["fr"].vocabulary.index)
+
+
 def test_the_hub_is_the_largest_language_unless_another_is_named():
-    concepts = [*make_topic_texts(40, 0), Concept("x", {"fr": "frakq"}), Concept("y", {"fr": "frblq"})]
-    quick = {"dim": 4, "stem": False, "hub_epochs": 1, "epochs": 1}
-    assert xcnn.fit(concepts, **quick).meta["hub"] == "fr"
-    assert xcnn.fit(concepts, **quick, hub="en").meta["hub"] == "en"
-    with pytest.raises(ModelError, match="hub 'it': the training set has en, fr"):
-        xcnn.fit(concepts, hub="it")
-    with pytest.raises(ModelError, match="at least two languages; the training set has fr"):
-        xcnn.fit(concepts[-2:])
+    aligned = [Concept("1", {"it": "x", "fr": "x"}), Concept("2", {"fr": "x", "en": "x"}), Concept("3", {"en": "x"})]
+    assert xcnn._order_languages(aligned, "") == ["en", "fr", "it"], "a tie goes to the alphabet"
+    assert xcnn._order_languages(aligned[:2], "") == ["fr", "en", "it"]
+    assert xcnn._order_languages(aligned, "it") == ["it", "en", "fr"]
+    with pytest.raises(ModelError, match="hub 'da': the training set has en, fr, it"):
+        xcnn.fit(aligned, hub="da")
+    with pytest.raises(ModelError, match="at least two languages; the training set has en"):
+        xcnn.fit(aligned[2:])
     with pytest.raises(ModelError, match="both fr and en"):
-        xcnn.fit([Concept("a", {"en": "one two"}), Concept("b", {"fr": "un deux"})], **quick)
+        xcnn.fit([Concept("a", {"en": "one two"}), Concept("b", {"fr": "un deux"})], dim=4, epochs=1)
 
 
-def test_the_same_seed_gives_the_same_table_and_another_does_not():
-    aligned, quick = make_topic_texts(200, 0), {**SMALL, "hub_epochs": 2, "epochs": 2}
-    first, repeated, other = (xcnn.fit(aligned, **quick, seed=seed) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(first.tower("fr").table, repeated.tower("fr").table)
-    assert not np.array_equal(first.tower("fr").table, other.tower("fr").table)
+VOCABULARY = Vocabulary("en", ["red", "blue"], [1, 1], 2, stem=False)
 
 
-def test_a_stopped_run_continues_from_its_checkpoint(tmp_path):
-    aligned, quick = make_topic_texts(200, 0), {**SMALL, "hub_epochs": 2}
-    uninterrupted = xcnn.fit(aligned, **quick, epochs=4)
-    xcnn.fit(aligned, **quick, epochs=2, checkpoint=tmp_path)
-    resumed = xcnn.fit(aligned, **quick, epochs=4, checkpoint=tmp_path)
-    np.testing.assert_array_equal(uninterrupted.tower("fr").table, resumed.tower("fr").table)
+def test_clicks_without_known_words_on_both_sides_are_ignored():
+    clicks = [("red", "blue"), ("", "blue"), ("red", "unheard"), ("blue blue", "red")]
+    pairs = xcnn._pair_clicks(VOCABULARY, clicks)
+    np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 2]])
+    np.testing.assert_array_equal(pairs.right.toarray(), [[0, 1], [1, 0]])
+    hub_texts = CountedTexts(VOCABULARY, sp.csr_matrix((0, 2)), np.zeros(0, np.int64))
+    # One pair has nothing to be set against.
+    assert xcnn._pair_hub_texts([], "en", hub_texts, [], clicks[:2], "bm25") is None
 
 
-def test_saving_changes_nothing_and_serving_needs_no_torch(trained, tmp_path):
-    texts = [c.texts["fr"] for c in make_topic_texts(20, 1)]
-    trained.save(tmp_path / "model")
-    np.testing.assert_array_equal(BagEncoder.load(tmp_path / "model").encode(texts, "fr"), trained.encode(texts, "fr"))
-    np.testing.assert_allclose(
-        trained.encode(texts, "fr"), np.vstack([trained.encode([text], "fr") for text in texts]), atol=1e-6
-    )
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from paragloss.encoders.bag import BagEncoder\n"
-        "import paragloss.lab.methods.xcnn\n"
-        f"print(BagEncoder.load({str(tmp_path / 'model')!r}).encode({texts[:2]!r}, 'fr').shape)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.stdout.strip() == "(2, 16)", run.stderr
+def test_texts_are_paired_with_their_counterparts_unless_one_is_empty():
+    counts = sp.csr_matrix(np.array([[1, 0], [0, 0], [2, 1], [0, 1]], np.float32))
+    vectors = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 2]], np.float32)
+    pairs = xcnn._pair_with_hub(counts, vectors, "fr and en")
+    np.testing.assert_array_equal(pairs.left.toarray(), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(pairs.right, [[1, 0, 0], [0, 0, 2]])
+
+
+@pytest.mark.parametrize(
+    ("own", "extra", "min_df", "fewest"),
+    [(499, 0, 9, 1), (500, 0, 9, 2), (400, 100, 9, 2), (1000, 0, 2, 2), (1000, 0, 9, 3)],
+)
+def test_a_term_must_be_in_one_text_more_for_every_five_hundred(own, extra, min_df, fewest):
+    """Words that are in one, two, three and four texts; the rest say the same."""
+    texts = ["same", *["same once twice thrice four"], *["same twice thrice four"], "same thrice four", "same four"]
+    texts += ["same"] * (own - len(texts))
+    aligned = [Concept(str(i), {"en": text}) for i, text in enumerate(texts)]
+    counted = xcnn._count_texts(aligned, "en", ["same"] * extra, min_df=min_df, stem=False, max_terms=100)
+    assert set(counted.vocabulary.terms) == {"same", *["once", "twice", "thrice", "four"][fewest - 1 :]}
+    assert counted.counts.shape[0] == own
+
+
+def test_texts_without_words_are_refused():
+    aligned = [Concept("1", {"en": ""}), Concept("2", {"en": "!"})]
+    with pytest.raises(ModelError, match="no en term"):
+        xcnn._count_texts(aligned, "en", [], min_df=1, stem=False, max_terms=100)

@@ -3,7 +3,6 @@
 from paragloss.errors import MissingExtraError
 
 try:
-    import safetensors.torch  # noqa: F401
     import torch  # noqa: F401
 except ImportError as missing:
     raise MissingExtraError("training this model", "train") from missing

@@ -30,7 +30,7 @@ def learn_adversarial_rotation(
     seed: int = 0,
     epochs: int = 5,
     steps: int = 1000,
-    batch: int = 32,
+    batch_size: int = 32,
     hidden: int = 512,
     learning_rate: float = 0.1,
     words: int = 50_000,
@@ -43,12 +43,13 @@ def learn_adversarial_rotation(
 
     :param source: (source words, dim) word vectors, most frequent first; `target` likewise
     :param steps: updates of the map per epoch
-    :param hidden: width of the discriminator
+    :param batch_size: words of each language in a batch; `hidden` is the width of the discriminator
     :param words: how many of the most frequent words are used
     """
-    sampler = _PairSampler(source[:words], target[:words], batch, torch.Generator().manual_seed(seed))
+    random = torch.Generator().manual_seed(seed)
+    sampler = _PairSampler(source[:words], target[:words], batch_size, random)
     dim = source.shape[1]
-    discriminator = _Discriminator(dim, hidden, sampler.random)
+    discriminator = _Discriminator(dim, hidden, random)
     mapping = torch.eye(dim).requires_grad_()
     best_mapping, best_cosine = np.eye(dim, dtype=np.float32), -np.inf
     for _ in range(epochs):
@@ -67,19 +68,19 @@ def learn_adversarial_rotation(
 class _PairSampler:
     """Draws random source words, mapped, and random target words."""
 
-    def __init__(self, source: Floats, target: Floats, batch: int, random: torch.Generator) -> None:
-        """Prepare to draw `batch` words of each language at a time."""
+    def __init__(self, source: Floats, target: Floats, batch_size: int, random: torch.Generator) -> None:
+        """Prepare to draw `batch_size` words of each language at a time."""
         self._source = torch.from_numpy(np.ascontiguousarray(source))
         self._target = torch.from_numpy(np.ascontiguousarray(target))
-        self._batch, self.random = batch, random
-        source_labels = torch.full((batch,), 1 - LABEL_SMOOTHING)
-        target_labels = torch.full((batch,), LABEL_SMOOTHING)
-        self.labels = torch.cat([source_labels, target_labels])  # (2 batch,) near 1 for source words
+        self._batch_size, self._random = batch_size, random
+        source_labels = torch.full((batch_size,), 1 - LABEL_SMOOTHING)
+        target_labels = torch.full((batch_size,), LABEL_SMOOTHING)
+        self.labels = torch.cat([source_labels, target_labels])  # (2 batch_size,) near 1 for source words
 
     def draw(self, mapping: torch.Tensor) -> torch.Tensor:
-        """Return mapped source words followed by target words: (2 batch, dim)."""
-        source_words = torch.randint(len(self._source), (self._batch,), generator=self.random)
-        target_words = torch.randint(len(self._target), (self._batch,), generator=self.random)
+        """Return mapped source words followed by target words: (2 batch_size, dim)."""
+        source_words = torch.randint(len(self._source), (self._batch_size,), generator=self._random)
+        target_words = torch.randint(len(self._target), (self._batch_size,), generator=self._random)
         return torch.cat([self._source[source_words] @ mapping, self._target[target_words]])
 
 
@@ -88,7 +89,10 @@ def _update_both(mapping: torch.Tensor, discriminator: _Discriminator, sampler: 
 
     The map is then moved towards the nearest rotation.
 
-    :param mapping: (dim, dim)
+    :param mapping: (dim, dim) the map of source words
+    :param discriminator: tells mapped source words from target words
+    :param sampler: draws the words of each step
+    :param rate: learning rate
     """
     compute_loss = nn.functional.binary_cross_entropy_with_logits
     for _ in range(DISCRIMINATOR_STEPS):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +48,10 @@ class Corpus(NamedTuple):
     def from_texts(
         cls, texts: Sequence[sp.csr_matrix], owners: Sequence[Rows], concepts: int, words_per_text: int
     ) -> Corpus:
-        """Make a corpus.
+        """Arrange the texts of several languages by concept, with the terms of all languages side by side.
 
         :param texts: texts of each language, (texts, terms); rows sum to one
-        :param owners: the concept of each text
+        :param owners: the concept of each text, (texts,) for each language
         :param concepts: number of concepts
         :param words_per_text: how many words every text counts as
         """
@@ -59,11 +59,11 @@ class Corpus(NamedTuple):
         blocks = []
         for rows, concept_of_text, first_column in zip(texts, owners, edges[:-1], strict=True):
             entries = (words_per_text * rows).tocoo()
-            cells = (concept_of_text[entries.row], entries.col + first_column)
-            blocks.append(sp.csr_matrix((entries.data, cells), shape=(concepts, edges[-1]), dtype=np.float32))
+            positions = (concept_of_text[entries.row], entries.col + first_column)
+            blocks.append(sp.csr_matrix((entries.data, positions), shape=(concepts, edges[-1]), dtype=np.float32))
         present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
         languages_per_concept = np.maximum(present.sum(1), 1).astype(np.float32)
-        total = sum(blocks[1:], blocks[0])
+        total = sum(blocks[1:], blocks[0])  # (concepts, terms)
         joint = sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
         return cls(blocks, joint, edges, present, words_per_text)
 
@@ -103,18 +103,19 @@ def make_machines(widths: Sequence[int], seed: int) -> list[Machine]:
     :param widths: number of terms, then the width of each layer, the last one that of the code
     """
     generator = torch.Generator().manual_seed(seed)
-    machines = []
-    for layer, (n_visible, n_hidden) in enumerate(pairwise(widths)):
-        weight = INITIAL_DEVIATION * torch.randn(n_visible, n_hidden, generator=generator)
-        hidden_bias = torch.zeros(n_hidden)
-        if layer > 0:
+    machines: list[Machine] = []
+    for n_visible, n_hidden in pairwise(widths):
+        # Drawn for every layer, also where it is not used: a seed gives the same machines as it always has.
+        small_weight = INITIAL_DEVIATION * torch.randn(n_visible, n_hidden, generator=generator)
+        if not machines:
+            weight, hidden_bias = small_weight, torch.zeros(n_hidden)
+        else:
             bound = 4 * math.sqrt(6 / (n_visible + n_hidden))
             weight = bound * (2 * torch.rand(n_visible, n_hidden, generator=generator) - 1)
             hidden_bias = -weight.sum(0) / 2
-        machine = Machine(weight, torch.zeros(n_visible), hidden_bias)
-        for parameter in machine:
-            parameter.requires_grad_()
-        machines.append(machine)
+        machines.append(Machine(weight, torch.zeros(n_visible), hidden_bias))
+    for parameter in chain.from_iterable(machines):
+        parameter.requires_grad_()
     return machines
 
 
@@ -135,17 +136,18 @@ def free_energy(machine: Machine, visible: torch.Tensor, products: torch.Tensor)
     return -visible - softplus(products + machine.hidden_bias).sum(1)
 
 
-def pretrain(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
+def pretrain(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch_size: int) -> None:
     """Train one machine after another by contrastive divergence, each on the output of the one below, in place.
 
     One step of it (CD-1) is the gradient of the free energy of the data minus that of a fixed reconstruction.
 
     :param machines: the machines, the bottom one first
     :param corpus: the concepts to learn from
-    :param batch: concepts in a batch
+    :param training: epochs, learning rate and other settings of each machine's training
+    :param batch_size: concepts in a batch
     """
     bottom, *upper_machines = machines
-    draw_batches = batches(np.arange(corpus.joint.shape[0]), batch)
+    draw_batches = batches(np.arange(corpus.joint.shape[0]), batch_size)
     _set_frequency_biases(bottom, corpus)
     descend(bottom._asdict(), draw_batches, partial(_compute_text_divergence, bottom, corpus), training)
     with torch.no_grad():
@@ -164,7 +166,7 @@ def _set_frequency_biases(bottom: Machine, corpus: Corpus) -> None:
 
 
 def _compute_text_divergence(machine: Machine, corpus: Corpus, rows: Rows) -> torch.Tensor:
-    """Compute the contrastive divergence of the bottom machine for some concepts.
+    """Compute the contrastive divergence of the bottom machine for some concepts, a scalar.
 
     :param rows: concept numbers
     """
@@ -259,7 +261,9 @@ def _compute_binary_energy(machine: Machine, visible: torch.Tensor) -> torch.Ten
     return free_energy(machine, visible @ machine.visible_bias, visible @ machine.weight)
 
 
-def train_all_layers(machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch: int) -> None:
+def train_all_layers(
+    machines: Sequence[Machine], corpus: Corpus, training: TrainingSettings, *, batch_size: int
+) -> None:
     """Train all layers together, in place, to predict a concept's texts in all languages from its text in one.
 
     For each concept of a batch a random one of its languages is read. Some concepts are held out to validate every
@@ -268,16 +272,15 @@ def train_all_layers(machines: Sequence[Machine], corpus: Corpus, training: Trai
     :param machines: the pretrained layers, the bottom one first
     :param corpus: the concepts to learn from
     :param training: epochs, learning rate and other settings of the optimizer
-    :param batch: concepts in a batch
+    :param batch_size: concepts in a batch
     """
     # The decoder starts from the weights of the encoder; the two are then trained independently.
     decoder = [machine.weight.detach().clone().requires_grad_() for machine in machines]
     loss = _TranslationLoss(machines, decoder, corpus)
     held_out_rows, training_rows = held_out(corpus.joint.shape[0], MAX_HELD_OUT, training.seed)
     validate = partial(loss.measure, held_out_rows) if len(held_out_rows) else None
-    draw_batches = batches(training_rows, batch)
-    parameters = loss.name_parameters()
-    descend(parameters, draw_batches, loss.compute_for_random_languages, training, validate)
+    draw_batches = batches(training_rows, batch_size)
+    descend(loss.name_parameters(), draw_batches, loss.compute_for_random_languages, training, validate)
 
 
 class _TranslationLoss(NamedTuple):
@@ -322,18 +325,21 @@ class _TranslationLoss(NamedTuple):
 def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
     """Compute the mean cross-entropy between a concept's words in each language and a softmax over that language.
 
-    :param logits: (rows, terms)
+    The mean is over all texts of the concepts: that of a text is log(sum over terms of exp(logit)) - sum over its words
+    of share x logit.
+
+    :param logits: (rows, terms) a log-likelihood of each term of all languages, up to a number per row and language
     :param rows: concept numbers
     """
     total = logits.new_zeros(())
     for lang, block in enumerate(corpus.blocks):
         entries = block[rows].tocoo()
-        text = torch.from_numpy(entries.row.astype(np.int64))
-        term = torch.from_numpy(entries.col.astype(np.int64))
+        row_of_word = torch.from_numpy(entries.row.astype(np.int64))
+        term_of_word = torch.from_numpy(entries.col.astype(np.int64))
         word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words_per_text
         has_text = torch.from_numpy(corpus.present[rows, lang])
         normalizers = logits[:, corpus.edges[lang] : corpus.edges[lang + 1]].logsumexp(1)  # (rows,)
-        total = total + normalizers[has_text].sum() - (word_shares * logits[text, term]).sum()
+        total = total + normalizers[has_text].sum() - (word_shares * logits[row_of_word, term_of_word]).sum()
     n_texts = int(corpus.present[rows].sum())
     return total / max(n_texts, 1)
 

@@ -27,6 +27,16 @@ def bags(rows: sp.csr_matrix, device: str = "cpu") -> Bags:
     )
 
 
+def mask_terms(texts: Bags, min_width: int = 1) -> torch.Tensor:
+    """Return which cells hold a term if texts become the rows of an array, padded at their ends: (bags, longest).
+
+    :param min_width: how many columns there are at least
+    """
+    lengths = texts.bounds.diff()
+    longest = int(lengths.max()) if len(lengths) else 0
+    return torch.arange(max(longest, min_width), device=lengths.device) < lengths[:, None]
+
+
 def select(corpus: Bags, rows: torch.Tensor) -> Bags:
     """Select some bags of a corpus, in the order of `rows`.
 

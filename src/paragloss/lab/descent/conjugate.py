@@ -46,6 +46,7 @@ def minimise(
     Each iteration searches along one direction: first at a trial step, then where the secant through two slopes is
     zero, which for a quadratic is the exact minimum.
 
+    :param objective: point -> value and gradient
     :param iterations: directions that are searched, at most
     :param searches: evaluations of the objective along a direction, at most
     :param reach: the largest distance from the start, in multiples of its length (or of 1 if that is more). The minimum
@@ -58,7 +59,9 @@ def minimise(
     for _ in range(iterations):
         gradient = best.gradient
         direction, slope = _turn_downhill(direction, gradient)
-        lower = _search_line(objective, best, direction, slope, step, searches) if slope else None
+        if slope == 0:
+            break
+        lower = _search_line(objective, best, direction, slope, step, searches)
         if lower is None:
             break
         best = lower
@@ -101,12 +104,17 @@ def _search_line(
 ) -> LinePoint | None:
     """Search along `direction` for a point that is sufficiently lower than the start; None if there is none.
 
+    Each step after the first is where the secant through two slopes is zero: that at the latest point, and that at the
+    best point so far (or at the start).
+
+    :param objective: point -> value and gradient
     :param slope: of the objective along the direction at the start, negative
     :param first_step: the first step to try
+    :param searches: how many points are tried, at most
     """
     best: LinePoint | None = None
     step = first_step
-    previous_step, previous_slope = 0.0, slope
+    previous_step, previous_slope = 0.0, slope  # at the best point so far
     for _ in range(searches):
         point = start.point + step * direction
         value, gradient = objective(point)
@@ -133,7 +141,7 @@ def _step_by_secant(step: float, slope: float, previous_step: float, previous_sl
     return min(max(next_step, MAX_SHRINKAGE * step), MAX_GROWTH * step)
 
 
-def stepping(
+def make_stepping_loss(
     loss: Callable[[Sequence[torch.Tensor]], torch.Tensor],
     parts: Sequence[torch.Tensor],
     *,
@@ -143,8 +151,8 @@ def stepping(
 ) -> torch.Tensor:
     """Return a loss of which one plain gradient step of rate 1 moves `parts` to where conjugate gradients lead.
 
-    So `descend(..., optimizer="sgd", learning_rate=1)`, with its early stopping, checkpoints and checks, serves this
-    optimiser as well. The value of the returned loss is that of `loss` before the step.
+    So `descend(..., optimizer="sgd", learning_rate=1)`, with its early stopping and checks, serves this optimiser as
+    well. The value of the returned loss is that of `loss` before the step.
 
     :param loss: computes the loss of values for `parts`
     :param parts: the parameters

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from paragloss.lab.descent.bags import Bags, sums, take
 from paragloss.lab.descent.batches import Rows, batches, held_out
-from paragloss.lab.descent.conjugate import stepping
+from paragloss.lab.descent.conjugate import make_stepping_loss
 from paragloss.lab.descent.loop import History, TrainingSettings, descend
 from paragloss.lab.learning.counting import TextPairs
 
@@ -41,25 +41,28 @@ def learn(
     compute_loss: PairLoss,
     training: TrainingSettings,
     *,
-    batch: int,
+    batch_size: int,
 ) -> History:
     """Train `parameters`, the table first, in place, until texts are closer to their counterparts than to others.
 
     Training stops when `patience` epochs brought no better mean of cos(pair) - cos(not a pair) on held-out pairs.
 
+    :param parameters: the table of the terms, (terms, width), and whatever else `term_vectors` needs, by name
     :param term_vectors: computes the vectors of terms from their rows of the table and the other parameters
+    :param pairs: the texts to learn from, with their counterparts
     :param compute_loss: such as `contrast` with its settings
     :param training: its optimizer may also be "cg", for conjugate gradients, which choose the length of their steps
-    :param batch: number of pairs in a batch
+    :param batch_size: number of pairs in a batch
     """
     held_out_rows, training_rows = held_out(pairs.left.shape[0], MAX_HELD_OUT, training.seed)
     losses = _PairLosses(parameters, term_vectors, pairs, compute_loss)
     validate = partial(losses.measure_margin, held_out_rows) if len(held_out_rows) else None
-    compute_batch_loss = losses.compute
-    if training.optimizer == "cg":  # a gradient step of rate 1 then goes where conjugate gradients lead
-        compute_batch_loss = losses.compute_for_conjugate_gradients
-        training = training._replace(optimizer="sgd", learning_rate=1.0)
-    return descend(parameters, batches(training_rows, batch), compute_batch_loss, training, validate)
+    draw_batches = batches(training_rows, batch_size)
+    if training.optimizer != "cg":
+        return descend(parameters, draw_batches, losses.compute, training, validate)
+    # A plain gradient step of rate 1 on this loss goes where conjugate gradients lead.
+    single_steps = training._replace(optimizer="sgd", learning_rate=1.0)
+    return descend(parameters, draw_batches, losses.compute_for_conjugate_gradients, single_steps, validate)
 
 
 class _Batch(NamedTuple):
@@ -85,9 +88,9 @@ class _PairLosses:
         return self._compute_with_parts(batch, batch.parts)
 
     def compute_for_conjugate_gradients(self, rows: Rows) -> Tensor:
-        """Compute the loss of some pairs, with a gradient that leads where conjugate gradients do (`stepping`)."""
+        """Compute the loss of some pairs, with the gradient of `make_stepping_loss`."""
         batch = self._gather(rows)
-        return stepping(partial(self._compute_with_parts, batch), batch.parts, reach=REACH)
+        return make_stepping_loss(partial(self._compute_with_parts, batch), batch.parts, reach=REACH)
 
     def measure_margin(self, rows: Rows) -> float:
         """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
@@ -125,16 +128,17 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
     :param left: (pairs, dim) vectors of texts
     :param right: (pairs, dim) vectors of their counterparts
     :param loss: "difference", which is minus the difference, or "logistic", log(1 + exp(-scale x difference))
-    :param negatives: how many each row is compared with
+    :param scale: of the logistic loss
+    :param negatives: how many each row is compared with; fewer if there are not so many other rows
     """
-    left = torch.nn.functional.normalize(left, dim=1, eps=1e-12)
-    right = torch.nn.functional.normalize(right, dim=1, eps=1e-12)
-    positive = (left * right).sum(1)  # (pairs,)
+    unit_left = torch.nn.functional.normalize(left, dim=1, eps=1e-12)
+    unit_right = torch.nn.functional.normalize(right, dim=1, eps=1e-12)
+    positive_cosines = (unit_left * unit_right).sum(1)  # (pairs,)
     n_negatives = min(negatives, max(len(left) - 1, 1))
-    losses = []
+    losses = []  # of each negative, (pairs,)
     for shift in range(1, n_negatives + 1):
-        negative = (left * right.roll(-shift, 0)).sum(1)
-        difference = positive - negative
+        negative_cosines = (unit_left * unit_right.roll(-shift, 0)).sum(1)
+        difference = positive_cosines - negative_cosines
         if loss == "difference":
             losses.append(-difference)
         else:

@@ -18,7 +18,7 @@ import torch
 
 from paragloss.errors import ModelError
 from paragloss.groups import list_groups, list_positions
-from paragloss.lab.descent.bags import Bags, bags, select
+from paragloss.lab.descent.bags import Bags, bags, mask_terms, select
 from paragloss.lab.descent.batches import shuffled
 from paragloss.lab.descent.loop import History, TrainingSettings, descend
 
@@ -37,6 +37,16 @@ class Task(NamedTuple):
     keys: torch.Tensor  # (judgments,) ascending; `_sample` searches them
 
 
+class Sampling(NamedTuple):
+    """What a batch holds."""
+
+    negatives: int  # documents without a judgment that are drawn for each query, anew for each batch
+    batch_size: int  # queries, all of one task
+    #: If positive, the negatives of a batch are drawn from so many documents, which saves most of the time where
+    #: encoding a document is expensive.
+    pool: int = 0
+
+
 class BatchPairs(NamedTuple):
     """The pairs of queries and documents of a batch, as cells of a score matrix (queries, documents)."""
 
@@ -45,14 +55,17 @@ class BatchPairs(NamedTuple):
     grades: torch.Tensor  # (pairs,) int64
 
 
-def task(
+def make_task(
     source: str, target: str, queries: sp.csr_matrix, documents: sp.csr_matrix, grades: sp.csr_matrix, device: str
 ) -> Task:
     """Make a task of term weights of texts and their grades, on a device.
 
+    Each judgment gets a key, by which `_sample` finds out how many judged documents stand before an unjudged one.
+
     :param queries: (queries, terms), in language `source`
     :param documents: (documents, terms), in language `target`
     :param grades: (queries, documents); a stored 0 is a judgment
+    :param device: of torch, such as "cpu" or "cuda"
     """
     grades = grades.tocsr()
     grades.sort_indices()
@@ -76,35 +89,31 @@ def train_towers(
     towers: Towers,
     compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     training: TrainingSettings,
-    *,
+    sampling: Sampling,
     epsilon: float,
-    negatives: int,
-    batch: int,
-    pool: int = 0,
     validation: Sequence[Task] = (),
 ) -> History:
     """Train the towers on graded tasks, in place; keep the parameters of the epoch with the best validation nDCG@5.
 
     :param towers: language -> module that encodes bags of terms
     :param compute_loss: (scores, grades) -> loss of each pair
+    :param sampling: how many queries, and how many documents without a judgment, are in a batch
     :param epsilon: see `smooth`
-    :param negatives: documents without a judgment that are drawn for each query, anew for each batch
-    :param batch: queries of one task in a batch
-    :param pool: if positive, the negatives of a batch are drawn from so many documents, which saves most of the time
-        where encoding a document is expensive
+    :param validation: tasks that choose the epoch; without any, the last one is kept
+    :raises ModelError: if a query has judged all documents, so that none can be drawn as irrelevant
     """
-    if negatives:
+    if sampling.negatives:
         for graded_task in tasks:
             _require_unjudged(graded_task)
-    _set_mode(towers, training=True)
+    modules = torch.nn.ModuleList(towers.values())
+    parameters = dict(modules.named_parameters())  # one that several towers share comes once
+    loss = _BatchLoss(towers, compute_loss, sampling, epsilon)
+    validate = partial(_measure_mean_ndcg, modules, towers, validation, epsilon) if validation else None
+    modules.train()
     history = descend(
-        _name_parameters(towers),
-        lambda _, rng: _shuffle_batches(tasks, batch, rng),
-        _BatchLoss(towers, compute_loss, epsilon, negatives, pool).compute,
-        training,
-        partial(_validate, towers, validation, epsilon) if validation else None,
+        parameters, partial(_shuffle_batches, tasks, sampling.batch_size), loss.compute, training, validate
     )
-    _set_mode(towers, training=False)
+    modules.eval()
     return history
 
 
@@ -113,35 +122,25 @@ class _BatchLoss(NamedTuple):
 
     towers: Towers
     compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    sampling: Sampling
     epsilon: float
-    negatives: int
-    pool: int
 
     def compute(self, batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
         """Compute the loss of some queries of a task, given by their numbers."""
         graded_task, rows = batch_queries
-        batch_pairs = pair_documents(graded_task, rows, self.negatives, pool=self.pool)
+        batch_pairs = pair_documents(graded_task, rows, self.sampling.negatives, pool=self.sampling.pool)
         scores = score_pairs(self.towers, graded_task, rows, batch_pairs, self.epsilon)
         return self.compute_loss(scores, batch_pairs.grades).mean()
 
 
-def _name_parameters(towers: Towers) -> dict[str, torch.Tensor]:
-    """Name the parameters of all towers; one that towers share has the name of its first tower only."""
-    parameters: dict[str, torch.Tensor] = {}
-    named_ids = set()
-    for lang, tower in towers.items():
-        for name, parameter in tower.named_parameters():
-            if id(parameter) not in named_ids:
-                named_ids.add(id(parameter))
-                parameters[f"{lang}.{name}"] = parameter
-    return parameters
+def _measure_mean_ndcg(modules: torch.nn.ModuleList, towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:
+    """Compute the mean nDCG of tasks in evaluation mode (no dropout), and return to training mode.
 
-
-def _validate(towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:
-    """Compute the mean nDCG of tasks in evaluation mode, and return to training mode."""
-    _set_mode(towers, training=False)
+    :param modules: the towers
+    """
+    modules.eval()
     mean = sum(measure_ndcg(towers, graded_task, epsilon) for graded_task in tasks) / len(tasks)
-    _set_mode(towers, training=True)
+    modules.train()
     return mean
 
 
@@ -155,15 +154,15 @@ def _require_unjudged(graded_task: Task) -> None:
 
 
 def _shuffle_batches(
-    tasks: Sequence[Task], batch: int, rng: np.random.Generator
+    tasks: Sequence[Task], batch_size: int, _epoch: int, rng: np.random.Generator
 ) -> Iterator[tuple[Task, torch.Tensor]]:
     """Yield batches of random queries, each of one task, those of all tasks mixed.
 
-    :return: pairs of a task and query numbers, (batch,)
+    :return: pairs of a task and query numbers, (batch_size,) or fewer
     """
     batches = []
     for graded_task in tasks:
-        for rows in shuffled(_count(graded_task.queries), batch, rng):
+        for rows in shuffled(_count(graded_task.queries), batch_size, rng):
             batches.append((graded_task, rows))
     for i in rng.permutation(len(batches)):
         graded_task, rows = batches[i]
@@ -177,26 +176,21 @@ def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, poo
 
     :param rows: (queries,) query numbers
     :param pool: if positive, the random documents of all queries are drawn from so many documents
+    :return: the pairs, query by query, first those with judged documents and then those with random ones
     """
     judged = select(graded_task.judged, rows)
-    positions = torch.arange(len(rows), device=rows.device)
-    query = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
-    document, grades = judged.ids.long(), judged.weights.long()
+    positions = torch.arange(len(rows), device=rows.device)  # of the queries in the batch
+    query_positions = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
+    document_ids, grades = judged.ids.long(), judged.weights.long()  # (judged pairs,)
     if negatives:
-        sampled = _draw_irrelevant(graded_task, rows, judged, negatives, pool)
-        query = torch.cat([query, positions.repeat_interleave(negatives)])
-        document = torch.cat([document, sampled.flatten()])
+        sampled = _sample(graded_task, rows, negatives)
+        if 0 < pool < _count(graded_task.documents):
+            sampled = _sample_from_pool(graded_task, judged, sampled, pool)
+        query_positions = torch.cat([query_positions, positions.repeat_interleave(negatives)])
+        document_ids = torch.cat([document_ids, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(sampled.numel())])
-    distinct, columns = torch.unique(document, return_inverse=True)
-    return BatchPairs(distinct, query * len(distinct) + columns, grades)
-
-
-def _draw_irrelevant(graded_task: Task, rows: torch.Tensor, judged: Bags, n: int, pool: int) -> torch.Tensor:
-    """Draw n documents without a judgment for each query, (queries, n), from a pool if `pool` is its size."""
-    sampled = _sample(graded_task, rows, n)
-    if 0 < pool < _count(graded_task.documents):
-        return _sample_from_pool(graded_task, judged, sampled, pool)
-    return sampled
+    distinct_documents, columns = torch.unique(document_ids, return_inverse=True)
+    return BatchPairs(distinct_documents, query_positions * len(distinct_documents) + columns, grades)
 
 
 def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
@@ -207,11 +201,11 @@ def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
     :param rows: (queries,) query numbers
     """
     n_documents = _count(graded_task.documents)
-    n_unjudged = n_documents - graded_task.judged.bounds.diff()[rows]
+    n_unjudged = n_documents - graded_task.judged.bounds.diff()[rows]  # (queries,)
     fractions = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
-    ranks = (fractions * n_unjudged[:, None]).long()
+    ranks = (fractions * n_unjudged[:, None]).long()  # (queries, n) among the unjudged documents
     keys = rows[:, None] * (n_documents + 1) + ranks
-    first_judgment = graded_task.judged.bounds[rows][:, None]
+    first_judgment = graded_task.judged.bounds[rows][:, None]  # (queries, 1)
     judged_before = torch.searchsorted(graded_task.keys, keys, right=True) - first_judgment
     return ranks + judged_before
 
@@ -225,7 +219,7 @@ def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, po
     """
     n_documents = _count(graded_task.documents)
     pool_ids = torch.randint(n_documents, (pool,), device=sampled.device)
-    replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]
+    replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]  # (queries, n)
     positions = torch.arange(len(sampled), device=sampled.device)
     query_of_judgment = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
     judged_keys = query_of_judgment * n_documents + judged.ids.long()
@@ -239,7 +233,10 @@ def score_pairs(
 ) -> torch.Tensor:
     """Compute the smooth cosine of each pair of a query and a document: (pairs,). Each distinct text is encoded once.
 
+    :param towers: encode the queries and the documents, by language
     :param rows: (queries,) query numbers
+    :param batch_pairs: which documents each of these queries is paired with
+    :param epsilon: see `smooth`
     """
     query_texts = select(graded_task.queries, rows)
     document_texts = select(graded_task.documents, batch_pairs.documents)
@@ -294,9 +291,7 @@ def _score_judged(
     :param min_columns: width of the result at least
     """
     judged_pairs = pair_documents(graded_task, rows, negatives=0)
-    n_judged = graded_task.judged.bounds.diff()[rows]  # of each query
-    columns = torch.arange(max(int(n_judged.max()), min_columns), device=rows.device)
-    is_judged = columns < n_judged[:, None]
+    is_judged = mask_terms(select(graded_task.judged, rows), min_columns)
     scores = torch.full(is_judged.shape, -torch.inf, device=rows.device)
     scores[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
     grades = torch.zeros(is_judged.shape, device=rows.device)
@@ -320,12 +315,6 @@ def _sum_discounted(grades: torch.Tensor) -> torch.Tensor:
     """
     ranks = torch.arange(1, grades.shape[1] + 1, device=grades.device)
     return grades @ (1 / (ranks + 1).float().log2())
-
-
-def _set_mode(towers: Towers, *, training: bool) -> None:
-    """Switch all towers to training or to evaluation, which changes dropout."""
-    for tower in towers.values():
-        tower.train(training)
 
 
 def _count(texts: Bags) -> int:

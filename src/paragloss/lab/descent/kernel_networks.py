@@ -16,7 +16,8 @@ import numpy.typing as npt
 import torch
 
 from paragloss.encoders.kernel_features import FLOOR, MEANS, SCALE, WIDTHS
-from paragloss.lab.descent.bags import Bags, select, take
+from paragloss.lab.descent.bags import Bags, mask_terms, select, take
+from paragloss.lab.descent.batches import shuffled
 from paragloss.lab.descent.loop import History, TrainingSettings, descend
 from paragloss.types import Integers
 
@@ -39,10 +40,12 @@ def make_ranker(table: npt.NDArray[np.float32], off: tuple[int, ...], rng: np.ra
 
     :param table: (terms, dim) word vectors to start from
     :param off: numbers of the kernels that are switched off
+    :param device: of torch, such as "cpu" or "cuda"
     """
-    bound = math.sqrt(6 / (len(MEANS) + 1))
-    weight = rng.uniform(-bound, bound, len(MEANS)).astype(np.float32)
-    active = np.array([i not in off for i in range(len(MEANS))], np.float32)
+    n_kernels = len(MEANS)
+    bound = math.sqrt(6 / (n_kernels + 1))
+    weight = rng.uniform(-bound, bound, n_kernels).astype(np.float32)
+    active = np.array([kernel not in off for kernel in range(n_kernels)], np.float32)
     return Ranker(
         torch.tensor(table, device=device, requires_grad=True),
         torch.tensor(weight, device=device, requires_grad=True),
@@ -55,32 +58,29 @@ def train_ranker(
     model: Ranker,
     queries: Bags,
     documents: Bags,
-    triples: Callable[[int, np.random.Generator], Integers],
+    draw_triples: Callable[[np.random.Generator], Integers],
     training: TrainingSettings,
     *,
-    batch: int,
+    batch_size: int,
     validate: Callable[[], float] | None = None,
 ) -> History:
     """Train a ranker, in place, by the pairwise hinge loss with margin 1 on tanh of the scores.
 
-    :param triples: (epoch, rng) -> numbers of the queries, better and worse documents of one epoch, (3, triples)
-    :param batch: triples in a batch
+    :param queries: terms of all queries with their counts; `documents` likewise
+    :param draw_triples: rng -> numbers of the queries, the better and the worse documents of one epoch, (3, triples)
+    :param batch_size: triples in a batch
     :param validate: measures the parameters after each epoch; those of the best one are kept
+    :return: the loss and the measure of each epoch
     """
-    return descend(
-        {"table": model.table, "weight": model.weight, "bias": model.bias},
-        lambda epoch, rng: _shuffle_batches(triples(epoch, rng), batch, rng),
-        partial(_compute_hinge_loss, model, queries, documents),
-        training,
-        validate,
-    )
 
+    def draw_batches(_epoch: int, rng: np.random.Generator) -> Iterator[Integers]:
+        triples = draw_triples(rng)
+        for positions in shuffled(triples.shape[1], batch_size, rng):
+            yield triples[:, positions]
 
-def _shuffle_batches(triples: Integers, batch: int, rng: np.random.Generator) -> Iterator[Integers]:
-    """Yield triples, (3, triples), in random order, in batches of up to `batch`: (3, batch)."""
-    shuffled = triples[:, rng.permutation(triples.shape[1])]
-    for start in range(0, shuffled.shape[1], batch):
-        yield shuffled[:, start : start + batch]
+    parameters = {"table": model.table, "weight": model.weight, "bias": model.bias}
+    compute_loss = partial(_compute_hinge_loss, model, queries, documents)
+    return descend(parameters, draw_batches, compute_loss, training, validate)
 
 
 def _compute_hinge_loss(model: Ranker, queries: Bags, documents: Bags, triples: Integers) -> torch.Tensor:
@@ -116,15 +116,18 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
 def _compute_features(query: _PaddedTexts, document: _PaddedTexts) -> torch.Tensor:
     """Sum the logarithms of the kernels' soft term frequencies over the terms of a query: (documents, kernels).
 
+    An empty document has features of 0.
+
     :param query: texts that are repeated in order until there are as many as documents
     :param document: the texts to match
     """
     repetitions = len(document.counts) // len(query.counts)
-    query_vectors, query_counts = query.vectors.repeat(repetitions, 1, 1), query.counts.repeat(repetitions, 1)
+    query_vectors = query.vectors.repeat(repetitions, 1, 1)  # (documents, query terms, dim)
+    query_counts = query.counts.repeat(repetitions, 1)  # (documents, query terms), 0 for padding
     cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))  # (documents, query terms, document terms)
     sums = kernel_sums(cosines, document.counts)  # (documents, query terms, kernels)
-    log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]  # 0 for padding, whose count is 0
-    has_words = document.is_word.any(1, keepdim=True)  # an empty document has no features
+    log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]
+    has_words = document.is_word.any(1, keepdim=True)  # (documents, 1)
     return log_sums.sum(1) * SCALE * has_words
 
 
@@ -137,14 +140,12 @@ class _PaddedTexts(NamedTuple):
 
 
 def _pad_texts(texts: Bags, vectors: torch.Tensor, term_rows: torch.Tensor) -> _PaddedTexts:
-    """Arrange texts of different lengths as one array.
+    """Arrange texts of different lengths as one array, padded at their ends.
 
     :param vectors: (distinct terms, dim) vectors of the terms of all texts
     :param term_rows: the row of `vectors` of each term of the texts, text after text
     """
-    lengths = texts.bounds.diff()
-    longest = max(int(lengths.max()), 1)
-    is_word = torch.arange(longest, device=lengths.device) < lengths[:, None]
+    is_word = mask_terms(texts)
     rows = is_word.new_zeros(is_word.shape, dtype=torch.long)
     rows[is_word] = term_rows
     counts = vectors.new_zeros(is_word.shape)

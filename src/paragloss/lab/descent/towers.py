@@ -18,7 +18,7 @@ import torch
 
 from paragloss import artefacts
 from paragloss.errors import LanguageError, ModelError
-from paragloss.lab.descent.bags import Bags, bags, pool, select, take
+from paragloss.lab.descent.bags import Bags, bags, mask_terms, pool, select, take
 from paragloss.types import Floats
 from paragloss.vocabulary import Vocabulary
 
@@ -61,11 +61,10 @@ class Convolution(LanguageTower):
 
     def forward(self, texts: Bags) -> torch.Tensor:
         """Return the vectors of texts, (texts, width)."""
-        words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
+        words, is_word = _pad_words(self.table, texts, self.training)  # (texts, positions, width), (texts, positions)
         responses = self.filters(words.transpose(1, 2)).tanh()  # (texts, filters, positions)
-        is_word = torch.arange(words.shape[1], device=words.device) < lengths[:, None]  # (texts, positions)
         best = responses.masked_fill(~is_word[:, None], -torch.inf).amax(2)  # (texts, filters)
-        is_empty = lengths[:, None] == 0
+        is_empty = ~is_word.any(1, keepdim=True)  # (texts, 1)
         rows: torch.Tensor = self.dense(best.masked_fill(is_empty, 0.0)).tanh()
         return rows.masked_fill(is_empty, 0.0)
 
@@ -81,7 +80,8 @@ class Recurrent(LanguageTower):
 
     def forward(self, texts: Bags) -> torch.Tensor:
         """Return the vectors of texts, (texts, width)."""
-        words, lengths = _pad_words(self.table, texts, self.training)  # (texts, positions, width) and (texts,)
+        words, is_word = _pad_words(self.table, texts, self.training)  # (texts, positions, width), (texts, positions)
+        lengths = is_word.sum(1)  # (texts,)
         packed = torch.nn.utils.rnn.pack_padded_sequence(
             words, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
@@ -95,20 +95,19 @@ KINDS: Mapping[str, type[LanguageTower]] = {"average": Average, "cnn": Convoluti
 
 
 def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the word vectors of texts, padded with zeros, (texts, longest, width), and the lengths, (texts,).
+    """Arrange the word vectors of texts of different lengths as one array, padded with zeros.
 
-    :param table: (terms, width)
+    :param table: (terms, width) word vectors
     :param training: whether a part of the values is dropped at random
+    :return: (texts, longest, width) the vectors, and (texts, longest) which of them are words and no padding
     """
-    lengths = texts.bounds.diff().long()
-    longest = max(int(lengths.max()) if len(lengths) else 0, 1)
-    is_word = torch.arange(longest, device=lengths.device) < lengths[:, None]  # (texts, longest)
+    is_word = mask_terms(texts)  # (texts, longest)
     terms, term_rows = torch.unique(texts.ids.long(), return_inverse=True)
     vectors = take(table, terms).index_select(0, term_rows)  # (all words, width)
-    padded = table.new_zeros(len(lengths), longest, table.shape[1])
+    padded = table.new_zeros(*is_word.shape, table.shape[1])
     # `ids` holds text after text, in the order in which the mask is filled.
     padded = padded.masked_scatter(is_word[..., None], vectors)
-    return torch.nn.functional.dropout(padded, DROPOUT, training), lengths
+    return torch.nn.functional.dropout(padded, DROPOUT, training), is_word
 
 
 def list_terms_in_order(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
@@ -155,19 +154,20 @@ class TowerEncoder:
         return tuple(self.towers)
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        """Encode texts of one language: (texts, dim)."""
+        """Encode texts of one language as rows divided by their norm + epsilon: (texts, dim).
+
+        :raises LanguageError: if the model does not know the language
+        """
         if lang not in self.towers:
             raise LanguageError(f"this model does not know {lang!r}; it knows {', '.join(self.towers)}")
         all_texts = bags(list_terms_in_order(texts, self.vocabularies[lang]))
-        rows = np.zeros((len(texts), self.dim), np.float32)
-        order = torch.argsort(all_texts.bounds.diff(), stable=True)  # texts of one length together: little padding
+        vectors = np.zeros((len(texts), self.dim), np.float32)
+        by_length = torch.argsort(all_texts.bounds.diff(), stable=True)  # little padding within a batch
         with torch.inference_mode():
-            for text_numbers in torch.split(order, ENCODING_BATCH):
-                batch = select(all_texts, text_numbers)
-                rows[text_numbers.numpy()] = self.towers[lang](batch).numpy()
-        scale = np.linalg.norm(rows, axis=1, keepdims=True) + self.epsilon
-        np.divide(rows, scale, out=rows, where=scale > 0)
-        return rows
+            for text_numbers in torch.split(by_length, ENCODING_BATCH):
+                vectors[text_numbers.numpy()] = self.towers[lang](select(all_texts, text_numbers)).numpy()
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(norms + self.epsilon, 1e-12), np.float32)
 
     def save(self, path: str | Path) -> None:
         """Save the model in a folder."""
@@ -216,6 +216,5 @@ def _read_tower_state(arrays: Mapping[str, Any], lang: str) -> dict[str, torch.T
     return state
 
 
-def load(path: str | Path) -> TowerEncoder:
-    """Open a saved encoder."""
-    return TowerEncoder.load(path)
+#: How a saved model of this kind is opened (see the entry point in pyproject.toml).
+load = TowerEncoder.load

@@ -22,12 +22,12 @@ GAMMA_SHAPE, GAMMA_SCALE = 2.0, 1.5
 
 
 class Candidates(NamedTuple):
-    """The best documents for one query, best first; `right` is the position of the query's own document."""
+    """The best documents for one query, best first."""
 
     query: int
     documents: Integers  # (candidates,)
     scores: Floats  # (candidates,)
-    right: int
+    right: int  # position of the query's own document
 
 
 def split_folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
@@ -37,13 +37,12 @@ def split_folds(count: int, *, parts: int, max_items: int, seed: int) -> list[In
     :return: item numbers of each fold, ascending
     """
     order = np.random.default_rng(seed).permutation(count)
-    n_folds = min(parts, count)
     folds: list[Integers] = []
-    n_returned = 0
-    for start in range(n_folds):
+    n_items = 0  # in these folds
+    for start in range(min(parts, count)):
         fold = np.sort(order[start::parts])
-        n_returned += len(fold)
-        if folds and n_returned - len(folds[0]) >= max_items:
+        n_items += len(fold)
+        if folds and n_items - len(folds[0]) >= max_items:
             break
         folds.append(fold)
     return folds

@@ -8,7 +8,8 @@ in `maps.py`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -89,8 +90,8 @@ def fit(
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
     if vectors is None:
-        training = {"dim": dim, "seed": seed, "window": window, "trainer": trainer}
-        vocabularies, spaces = _train_word_vectors(aligned, counted, training)
+        train_vectors = partial(train_word_vectors, dim=dim, seed=seed, window=window, trainer=trainer)
+        vocabularies, spaces = _train_word_vectors(aligned, counted, train_vectors)
     else:
         vocabularies, spaces = _select_given_vectors(counted, vectors)
     spaces = {lang: _prepare_vectors(rows, method) for lang, rows in spaces.items()}
@@ -167,17 +168,17 @@ def _map_all(
 
 
 def _train_word_vectors(
-    aligned: Aligned, counted: Mapping[str, CountedTexts], training: Mapping[str, Any]
+    aligned: Aligned, counted: Mapping[str, CountedTexts], train_vectors: Callable[..., WordEmbeddings]
 ) -> tuple[dict[str, Vocabulary], dict[str, Floats]]:
     """Learn word vectors of each language from its own texts.
 
-    :param training: settings of `monolingual.train_word_vectors`
+    :param train_vectors: `monolingual.train_word_vectors` with its settings
     :return: the words of each language, and their vectors, (words, dimensions)
     """
     vocabularies, spaces = {}, {}
     for lang, part in counted.items():
         texts = (text_of(concept, lang) for concept in aligned if lang in concept.texts)
-        spaces[lang] = train_word_vectors(texts, part.vocabulary, **training).rows
+        spaces[lang] = train_vectors(texts, part.vocabulary).rows
         vocabularies[lang] = part.vocabulary
     return vocabularies, _trim_widths(spaces)
 
@@ -297,9 +298,12 @@ def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0) -> Map
     :return: the agreement of the map, and as chance the agreement that refinement reaches with a meaningless target,
         the real one with each dimension shuffled
     """
-    mapped, target = maps.make_unit_rows(mapped[:MEASURED_WORDS]), maps.make_unit_rows(target[:MEASURED_WORDS])
-    agreement, n_mutual = maps.measure_agreement(mapped, target, seed=seed)
-    return MapQuality(agreement, n_mutual, _measure_chance(mapped, target, seed))
+    unit_mapped, unit_target = (
+        maps.make_unit_rows(mapped[:MEASURED_WORDS]),
+        maps.make_unit_rows(target[:MEASURED_WORDS]),
+    )
+    agreement, n_mutual = maps.measure_agreement(unit_mapped, unit_target, seed=seed)
+    return MapQuality(agreement, n_mutual, _measure_chance(unit_mapped, unit_target, seed))
 
 
 def _describe_map(quality: MapQuality, n_pairs: int) -> dict[str, float]:
@@ -344,18 +348,19 @@ def _learn_map(
     :param source: (source words, dimensions); `target` likewise
     :param pairs: (pairs, 2) rows of `source` and `target` that translate each other
     :param adversary: settings of `_learn_without_pairs`
+    :return: the map of the source and that of the target: mapped vectors are products with these matrices
     """
-    pair_vectors = source[pairs[:, 0]], target[pairs[:, 1]]
+    source_pairs, target_pairs = source[pairs[:, 0]], target[pairs[:, 1]]  # (pairs, dimensions)
     if method == "cca":
-        return maps.learn_canonical_projections(*pair_vectors, keep=keep)
+        return maps.learn_canonical_projections(source_pairs, target_pairs, keep=keep)
     if method == "svd":
-        return maps.learn_two_rotations(*pair_vectors, keep=keep)
+        return maps.learn_two_rotations(source_pairs, target_pairs, keep=keep)
     if method == "least-squares":
-        P = maps.learn_least_squares(*pair_vectors)
+        P = maps.learn_least_squares(source_pairs, target_pairs)
     elif method == UNSUPERVISED:
         P = _learn_without_pairs(source, target, **adversary)
     else:
-        P = maps.learn_rotation(*pair_vectors)
+        P = maps.learn_rotation(source_pairs, target_pairs)
     if method == "self-learning":
         P = maps.self_learn_rotation(source, target, P)
     elif method in ("procrustes", UNSUPERVISED):

@@ -53,13 +53,13 @@ def fit(
     :param aligned: concepts with their texts in several languages
     :return: an encoder of these languages
     """
-    from paragloss.lab.descent import autoencoder as network
+    from paragloss.lab.descent import autoencoder
 
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     texts = [weigh(part.counts, part.vocabulary.idf, WEIGHTING) for part in counted.values()]
-    corpus = network.Corpus.from_texts(texts, [part.concepts for part in counted.values()], n_concepts, words)
+    corpus = autoencoder.Corpus.from_texts(texts, [part.concepts for part in counted.values()], n_concepts, words)
     hidden_widths = [hidden] * (layers - 1)
-    machines = network.make_machines([corpus.terms, *hidden_widths, dim], seed)
+    machines = autoencoder.make_machines([corpus.terms, *hidden_widths, dim], seed)
     _train(machines, corpus, seed=seed, **training)
     meta = {"method": "bae", "concepts": n_concepts, "layers": layers, "words": words, "seed": seed}
     return BagEncoder(_make_towers(machines, corpus, counted, words), weighting=WEIGHTING, meta=meta)
@@ -87,15 +87,15 @@ def _train(
     The paper's own network has three layers, with `pretraining_layers=3` and `pretraining_epochs=30`: after fewer, the
     outputs of a machine hardly differ, and the next one learns nothing.
     """
-    from paragloss.lab.descent import autoencoder as network
+    from paragloss.lab.descent import autoencoder
     from paragloss.lab.descent.loop import TrainingSettings
 
     training = TrainingSettings(epochs, seed, learning_rate, patience=patience, progress=progress)
     if pretraining_epochs and pretraining_layers:
         pretraining = training._replace(epochs=pretraining_epochs)
-        network.pretrain(machines[:pretraining_layers], corpus, pretraining, batch=batch)
+        autoencoder.pretrain(machines[:pretraining_layers], corpus, pretraining, batch_size=batch)
     if epochs:
-        network.train_all_layers(machines, corpus, training, batch=batch)
+        autoencoder.train_all_layers(machines, corpus, training, batch_size=batch)
 
 
 def _make_towers(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from paragloss.encoders import hubness
 from paragloss.encoders.bag import BagEncoder, Tower
@@ -33,7 +34,7 @@ from paragloss.ranking import find_nearest
 from paragloss.types import Aligned, Floats
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
-#: A solve for an added language ends when its residual is this part of the right side.
+#: A regression on given vectors ends when its residual is this part of the right side.
 SOLVE_TOLERANCE = 1e-3
 Lambda: TypeAlias = Annotated[float, Setting("Ridge penalty lambda; the paper tries 0.5 to 6.", above=0, max=1e9)]
 ComputeDevice: TypeAlias = Annotated[
@@ -208,18 +209,18 @@ def _solve_for_each(
     :param regression: the counted texts with rank and solver
     :param progress: called while an iterative solver is at work
     """
-    blocks, concepts, rank = regression.blocks, regression.concepts, regression.rank
-    if regression.solver == "closed-form":
+    blocks, concepts, rank, solver = regression.blocks, regression.concepts, regression.rank, regression.solver
+    if solver == "closed-form":
         for lambda_ in lambdas:
             yield lambda_, solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
         return
     ridge = Regression.from_blocks(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
-    iteration: dict[str, Any] = {"rank": rank, "solver": regression.solver, "seed": regression.seed}
     start = None
     for lambda_ in lambdas:
-        ridge = ridge.with_lambda(lambda_)
-        solution = solve_iteratively(ridge, start=start, progress=progress, **iteration)
-        start = solution.vectors if regression.solver == "converged" else None
+        solution = solve_iteratively(
+            ridge.with_lambda(lambda_), rank=rank, solver=solver, seed=regression.seed, start=start, progress=progress
+        )
+        start = solution.vectors if solver == "converged" else None
         yield lambda_, solution
 
 
@@ -273,31 +274,26 @@ def add_language(
     )
     texts = counted[lang]
     targets = _average_vectors(encoder, shared)[texts.concepts]
-    word_vectors = _regress(texts, targets, lambda_, device)
+    word_vectors = regress_on_vectors(texts.weigh_terms(), targets, lambda_=lambda_, device=device)
     settings = {"documents": len(texts.concepts), "lambda_": lambda_}
-    return _extend_encoder(encoder, lang, Tower(texts.vocabulary, word_vectors), settings)
-
-
-def _regress(texts: CountedTexts, targets: Floats, lambda_: float, device: str | None) -> Floats:
-    """Learn the word vectors, (terms, dim), that turn the tf-idf rows of texts into given vectors.
-
-    :param targets: (texts, dim)
-    """
-    n_texts, arrays = len(targets), Arrays(device)
-    block = Block(texts.weigh_terms(), np.arange(n_texts))
-    regression = Regression.from_blocks([block], n_texts, arrays, lambda_=lambda_)
-    return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
-
-
-def _extend_encoder(encoder: BagEncoder, lang: str, tower: Tower, settings: Mapping[str, Any]) -> BagEncoder:
-    """Return an encoder with the network of one more language.
-
-    :param settings: how the language was learned, for the metadata
-    """
-    added_languages = {**encoder.meta.get("added", {}), lang: settings}
-    meta = {**encoder.meta, "added": added_languages}
-    towers = {**encoder.towers, lang: tower}
+    meta = {**encoder.meta, "added": {**encoder.meta.get("added", {}), lang: settings}}
+    towers = {**encoder.towers, lang: Tower(texts.vocabulary, word_vectors)}
     return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
+
+
+def regress_on_vectors(rows: sp.csr_matrix, targets: Floats, *, lambda_: float, device: str | None) -> Floats:
+    """Learn a table of vectors whose sums, weighted by each row, come close to given vectors: (terms, dim).
+
+    It minimises sum over rows ||t_i - B^T x_i||² + λ ||B||².
+
+    :param rows: (rows, terms) weights x_i of the terms
+    :param targets: (rows, dim) the vectors t_i
+    :param lambda_: strength of the regularization
+    :param device: "cpu", "cuda" (both by torch), "numpy", or None for the best there is
+    """
+    n_rows, arrays = len(targets), Arrays(device)
+    regression = Regression.from_blocks([Block(rows, np.arange(n_rows))], n_rows, arrays, lambda_=lambda_)
+    return arrays.get(regression.solve_plainly(arrays.put(targets), SOLVE_TOLERANCE))
 
 
 def _average_vectors(encoder: BagEncoder, concepts: Aligned) -> Floats:
@@ -324,16 +320,17 @@ def _measure_precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[flo
     :return: the precision, and the number of queries
     :raises ModelError: if no concept has texts in two languages
     """
-    precisions: list[float] = []
+    precisions: list[float] = []  # of each directed pair of languages
     n_queries = 0
     for source, target in permutations(encoder.langs, 2):
         shared = [concept for concept in concepts if source in concept.texts and target in concept.texts]
-        if shared:
-            query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
-            document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
-            first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
-            precisions.append(float(np.mean(first_hits == np.arange(len(shared)))))
-            n_queries += len(shared)
+        if not shared:
+            continue
+        query_vectors = encoder.encode([text_of(concept, source) for concept in shared], source)
+        document_vectors = encoder.encode([text_of(concept, target) for concept in shared], target)
+        first_hits = find_nearest(query_vectors, document_vectors, 1)[:, 0]
+        precisions.append(float(np.mean(first_hits == np.arange(len(shared)))))
+        n_queries += len(shared)
     if not precisions:
         raise ModelError("no held-out concept has two of the model's languages: hold out more")
     return float(np.mean(precisions)), n_queries

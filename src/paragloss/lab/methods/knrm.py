@@ -25,7 +25,6 @@ from paragloss.lab.learning import firststage, pairs, sampling
 from paragloss.lab.methods import cr5
 from paragloss.lab.settings import (
     Batch,
-    Checkpoint,
     Device,
     Dim,
     Epochs,
@@ -47,14 +46,15 @@ from paragloss.vocabulary import Vocabulary, weigh
 
 if TYPE_CHECKING:
     from paragloss.lab.descent.kernel_networks import Ranker
-    from paragloss.lab.descent.loop import EpochProgress
+    from paragloss.lab.descent.loop import EpochProgress, History
 
 NEGATIVES = ("random", "hard")
 #: Number of features of the first search (columns of `describe_first_scores`).
 _FIRST_STAGE_FEATURES = 3
-#: How many stronger searches are simulated for every concept. Without any, reranking made the results of a learned
-#: table worse on two of seven sets; with more than three, it improved those of Cr5 less.
-_STRONGER_SEARCHES = 3
+#: How many searches are made for every concept, and how many stronger ones are simulated. Without any of these,
+#: reranking made the results of a learned table worse on two of seven sets; with more than three, it improved those of
+#: Cr5 less.
+_REAL_SEARCHES, _STRONGER_SEARCHES = 2, 3
 
 
 QueryKind: TypeAlias = Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERIES)]
@@ -93,19 +93,19 @@ def fit(
     :return: a reranker of documents in these languages
     """
     query_kind, judged_sets = _make_judged_sets(aligned, query)
-    train = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
+    train_vectors = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     lists: list[_CandidateList] = []
     for number, fold in enumerate(concept_folds):
         rng = np.random.default_rng([seed, number])
-        lists += _list_held_out(aligned, fold, judged_sets, train, depth, rng)
+        lists += _list_held_out(aligned, fold, judged_sets, train_vectors, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(concept_folds) + 1), 0.0)
     if not any(candidates.is_real for candidates in lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
     weights, loss = _learn_weights(lists, penalty)
     meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
-    return _make_reranker(train(aligned), weights, meta)
+    return _make_reranker(train_vectors(aligned), weights, meta)
 
 
 def _make_judged_sets(aligned: Aligned, query_kind: str) -> tuple[str, list[JudgedCollection]]:
@@ -132,7 +132,7 @@ def _list_held_out(
     aligned: Aligned,
     fold: Integers,
     judged_sets: Sequence[JudgedCollection],
-    train: Callable[[Aligned], BagEncoder],
+    train_vectors: Callable[[Aligned], BagEncoder],
     depth: int,
     rng: np.random.Generator,
 ) -> Iterator[_CandidateList]:
@@ -140,11 +140,12 @@ def _list_held_out(
 
     :param fold: numbers of the concepts that are held out
     :param judged_sets: queries of all concepts, and their documents, of each pair of languages
-    :param train: makes an encoder from concepts
+    :param train_vectors: makes an encoder from concepts
     :param depth: candidates of each search
+    :param rng: draws the simulated searches
     """
     held_out_ids = {aligned[i].id for i in fold}
-    encoder = train([concept for concept in aligned if concept.id not in held_out_ids])
+    encoder = train_vectors([concept for concept in aligned if concept.id not in held_out_ids])
     for judged in judged_sets:
         yield from _list_candidates(encoder, judged, held_out_ids, depth, rng)
 
@@ -155,11 +156,11 @@ def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any])
     :param encoder: its word vectors are used
     :param meta: how the model was made
     """
-    vocabularies, table = _stack_words(encoder)
-    rows, _ = _number_rows(vocabularies, shared=False)
+    words = _TableWords.number({lang: tower.vocabulary for lang, tower in encoder.towers.items()}, shared=False)
+    table = kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in words.vocabularies]))
     return Knrm(
-        vocabularies,
-        rows,
+        words.vocabularies,
+        words.rows,
         table,
         bias=0.0,
         kernel_weights=weights.text_kernels,
@@ -180,7 +181,7 @@ class _CandidateList(NamedTuple):
 
 
 class _Weights(NamedTuple):
-    """The learned weights of a reranker."""
+    """The weights of a reranker."""
 
     first_search: Floats  # (3,) of the scores of the first search, see `describe_first_scores`
     text_kernels: Floats  # (kernels,) of the kernels of the text
@@ -252,20 +253,15 @@ def _list_candidates(
     documents = [judged.documents[query.id] for query in queries]
     if not queries or query_lang not in encoder.langs or document_lang not in encoder.langs:
         return
+    scores_by_search = _score_by_searches(encoder, queries, documents, rng)
     rankings_by_query: dict[int, list[_Ranking]] = {}
-    for search in _score_real_and_simulated_searches(encoder, queries, documents, rng):
-        for candidates in firststage.rank_candidates(search.scores, depth):
-            rankings_by_query.setdefault(candidates.query, []).append(_Ranking(candidates, search.is_real))
+    for number, scores in enumerate(scores_by_search):
+        for candidates in firststage.rank_candidates(scores, depth):
+            ranking = _Ranking(candidates, is_real=number < _REAL_SEARCHES)
+            rankings_by_query.setdefault(candidates.query, []).append(ranking)
     features_of = _CandidateFeatures.build(encoder, queries, documents)
     for query_number, rankings in rankings_by_query.items():
         yield from _describe_rankings(features_of, query_number, rankings)
-
-
-class _SearchScores(NamedTuple):
-    """The scores that one search gives to all documents for all queries."""
-
-    scores: Floats  # (queries, documents)
-    is_real: bool  # False for a simulated search
 
 
 class _Ranking(NamedTuple):
@@ -292,13 +288,13 @@ def _describe_rankings(
         yield _CandidateList(first_stage, features[rows], candidates.right, is_real)
 
 
-def _score_real_and_simulated_searches(
+def _score_by_searches(
     encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document], rng: np.random.Generator
-) -> Iterator[_SearchScores]:
-    """Score all documents for all queries by several searches, and yield the scores of each search.
+) -> list[Floats]:
+    """Score all documents for all queries by several searches: a matrix (queries, documents) for each.
 
-    Two searches are real: by the vectors of an encoder, and by shared words. The others are simulated: they are the
-    search by vectors with higher scores for the right documents, as a better encoder would give.
+    The first _REAL_SEARCHES are real: by the vectors of an encoder, and by shared words. The others are simulated: they
+    are the search by vectors with higher scores for the right documents, as a better encoder would give.
 
     :param documents: the right document of each query
     """
@@ -307,10 +303,8 @@ def _score_real_and_simulated_searches(
     document_texts = [document.full_text for document in documents]
     vector_scores = encoder.encode(query_texts, query_lang) @ encoder.encode(document_texts, document_lang).T
     shared_word_scores = firststage.score_shared_words(query_texts, query_lang, document_texts, document_lang)
-    yield _SearchScores(vector_scores, is_real=True)
-    yield _SearchScores(shared_word_scores, is_real=True)
-    for _ in range(_STRONGER_SEARCHES):
-        yield _SearchScores(firststage.simulate_stronger_search(vector_scores, rng), is_real=False)
+    simulated = [firststage.simulate_stronger_search(vector_scores, rng) for _ in range(_STRONGER_SEARCHES)]
+    return [vector_scores, shared_word_scores, *simulated]
 
 
 class _CandidateFeatures(NamedTuple):
@@ -324,10 +318,9 @@ class _CandidateFeatures(NamedTuple):
     @classmethod
     def build(cls, encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]) -> _CandidateFeatures:
         """Look up the words of all documents once."""
-        vocabularies, table = _stack_words(encoder)
-        rows, _ = _number_rows(vocabularies, shared=False)
-        no_weights = np.zeros(len(kernel_features.MEANS), np.float32)
-        untrained = Knrm(vocabularies, rows, table, no_weights, 0.0)
+        n_kernels = len(kernel_features.MEANS)
+        no_weights = _Weights(*(np.zeros(n, np.float32) for n in (_FIRST_STAGE_FEATURES, n_kernels, n_kernels, 2)))
+        untrained = _make_reranker(encoder, no_weights, {})
         texts = [untrained.words(document.full_text, document.lang) for document in documents]
         titles = [untrained.words(document.title or document.text, document.lang) for document in documents]
         return cls(untrained, queries, texts, titles)
@@ -342,13 +335,6 @@ class _CandidateFeatures(NamedTuple):
         title_kernels = self.untrained.compute_features(query_ids, [words.ids for words in titles])
         shared_words = self.untrained.measure_shared_words(query.text, query.lang, [texts, titles])
         return np.hstack([text_kernels, title_kernels, shared_words])
-
-
-def _stack_words(encoder: BagEncoder) -> tuple[dict[str, Vocabulary], Floats]:
-    """Return the words of each language, and the unit vectors of all, one language after another: (words, dim)."""
-    vocabularies = {lang: tower.vocabulary for lang, tower in encoder.towers.items()}
-    table = np.vstack([encoder.words(lang) for lang in vocabularies])
-    return vocabularies, kernel_features.normalize_rows(table)
 
 
 Negatives: TypeAlias = Annotated[
@@ -381,33 +367,33 @@ def fit_judged(
     max_terms: MaxTerms = 200_000,
     min_df: MinDf = 1,
     vectors: WordVectors = None,
+    off: KernelsOff = (),
     **training: Annotated[Any, _train],
 ) -> Knrm:
     """Learn to rerank from judged queries and documents, training word vectors and kernel weights together.
 
-    In every epoch each relevant document (of a grade above 0) is compared with `per_positive` others: with documents
-    judged lower for the query if there are any, else with unjudged ones. Grades may be those of `clicks --scores`.
+    In every epoch each relevant document (of a grade above 0) is compared with `per_positive` others: every second one
+    is judged lower for the query, if there are any, the rest are unjudged. Grades may be those of `clicks --scores`.
 
     :param judged: collections, each with its queries in one language and its documents in one, perhaps the same
-    :param negatives: unjudged documents are drawn at random, or ("hard") from those most similar to the relevant one
-    :param difference: by how much the grades of two documents must differ so that they are compared
-    :param shared: whether words that several languages spell alike share one vector
-    :param validation: judged collections; the epoch with the best nDCG@10 on them is kept, by default the last one
+    :param negatives: unjudged documents are drawn at random, or ("hard") from those most similar to the better one
+    :param validation: the epoch with the best nDCG@10 on these is kept, by default the last one
     :param vectors: language -> word -> vector to start from; others start evenly distributed in (-1, 1)
-    :param training: how to train, as keyword arguments of `_train`
     """
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
-    words = _TableWords(vocabularies, *_number_rows(vocabularies, shared=shared))
+    words = _TableWords.number(vocabularies, shared=shared)
     counted_sets = [_count_judged(judged_set, words, negatives == "hard", difference) for judged_set in judged]
+    training_set = _TrainingSet(counted_sets, per_positive)
     rng = np.random.default_rng(seed)
     table = rng.uniform(-1, 1, (words.n_rows, dim)).astype(np.float32)
     known_share = _fill_known_vectors(table, words, vectors or {})
-    validate = partial(_validate, words, validation) if validation else None
-    model, meta = _train(table, rng, _TrainingSet(counted_sets, per_positive), validate, seed=seed, **training)
-    meta |= {"negatives": negatives, **({"found": known_share} if vectors else {})}
-    return _make_knrm(model, words.vocabularies, words.rows, meta)
+    model, history = _train(table, rng, training_set, words, validation, seed=seed, off=off, **training)
+    epochs = {"loss": history.epochs[-1].loss, "best": history.best, "epochs": len(history.epochs)}
+    meta = {"method": "knrm", "off": list(off), "negatives": negatives, **epochs}
+    meta |= {"found": known_share} if vectors else {}
+    return _make_knrm(model, words, meta)
 
 
 class _TableWords(NamedTuple):
@@ -416,6 +402,28 @@ class _TableWords(NamedTuple):
     vocabularies: Mapping[str, Vocabulary]
     rows: Mapping[str, Integers]  # language -> the row of each of its words
     n_rows: int  # of the table
+
+    @classmethod
+    def number(cls, vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> _TableWords:
+        """Assign the words of several languages to the rows of a table, one language after another.
+
+        :param shared: whether words that several languages spell alike have the same row
+        """
+        row_by_word: dict[tuple[str, str], int] = {}
+        rows_by_lang = {}
+        for lang, vocabulary in vocabularies.items():
+            rows = []
+            for term in vocabulary.terms:
+                word = ("" if shared else lang, term)
+                rows.append(row_by_word.setdefault(word, len(row_by_word)))
+            rows_by_lang[lang] = np.array(rows, np.int64)
+        return cls(vocabularies, rows_by_lang, len(row_by_word))
+
+    def count_rows(self, texts: Sequence[str], lang: str) -> sp.csr_matrix:
+        """Count how often each text of a language has the words of each row of the table: (texts, n_rows)."""
+        counts = self.vocabularies[lang].counts(texts)
+        rows = self.rows[lang][counts.indices]
+        return sp.csr_matrix((counts.data, rows, counts.indptr), shape=(len(texts), self.n_rows))
 
 
 def _fill_known_vectors(
@@ -435,9 +443,9 @@ def _fill_known_vectors(
     return known_share
 
 
-def _validate(words: _TableWords, validation: Sequence[JudgedCollection], model: Ranker) -> float:
+def _measure_mean_ndcg(model: Ranker, words: _TableWords, validation: Sequence[JudgedCollection]) -> float:
     """Compute the nDCG@10 of parameters in training on judged collections: the mean of their means over queries."""
-    reranker = _make_knrm(model, words.vocabularies, words.rows, {})
+    reranker = _make_knrm(model, words, {})
     return float(np.mean([_measure_ndcg(reranker, judged_set) for judged_set in validation]))
 
 
@@ -475,7 +483,7 @@ class _TrainingSet(NamedTuple):
         """Return the counts of all documents: (documents, rows)."""
         return sp.vstack([judged_set.documents for judged_set in self.judged_sets], format="csr")
 
-    def draw_triples(self, _epoch: int, rng: np.random.Generator) -> Integers:
+    def draw_triples(self, rng: np.random.Generator) -> Integers:
         """Draw the triples of an epoch: (3, triples) numbers of a query, a better and a worse document."""
         triples_by_set = []
         first_query, first_document = 0, 0
@@ -491,25 +499,25 @@ def _train(
     table: Floats,
     rng: np.random.Generator,
     training_set: _TrainingSet,
-    validate: Callable[[Ranker], float] | None,
+    words: _TableWords,
+    validation: Sequence[JudgedCollection],
     *,
-    seed: Seed,
-    off: KernelsOff = (),
+    seed: int,
+    off: Sequence[int],
     epochs: Epochs = 20,
     patience: Patience = 0,
     batch: Batch = 64,
     learning_rate: Rate = 1e-3,
     epsilon: AdamEpsilon = 1e-5,
     device: Device = "cpu",
-    checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
-) -> tuple[Ranker, dict[str, Any]]:
-    """Train word vectors and kernel weights together by gradients.
+) -> tuple[Ranker, History]:
+    """Train word vectors and kernel weights together by gradients; return them, and the measures of the epochs.
 
     :param table: (rows, dim) word vectors to start from
     :param rng: draws the kernel weights to start from
-    :param validate: measures the parameters after each epoch; those of the best one are kept
-    :return: the trained parameters, and what is saved about the training
+    :param words: the words of the table
+    :param validation: chooses the epoch that is kept
     """
     from paragloss.lab.descent import kernel_networks
     from paragloss.lab.descent.bags import bags
@@ -518,15 +526,12 @@ def _train(
     model = kernel_networks.make_ranker(table, tuple(off), rng, device)
     queries = bags(training_set.stack_queries(), device)
     documents = bags(training_set.stack_documents(), device)
-    training = TrainingSettings(
-        epochs, seed, learning_rate, epsilon=epsilon, patience=patience, checkpoint=checkpoint, progress=progress
-    )
-    validate_model = None if validate is None else partial(validate, model)
+    training = TrainingSettings(epochs, seed, learning_rate, epsilon=epsilon, patience=patience, progress=progress)
+    validate = partial(_measure_mean_ndcg, model, words, validation) if validation else None
     history = kernel_networks.train_ranker(
-        model, queries, documents, training_set.draw_triples, training, batch=batch, validate=validate_model
+        model, queries, documents, training_set.draw_triples, training, batch_size=batch, validate=validate
     )
-    meta = {"method": "knrm", "off": list(off), "loss": history.epochs[-1].loss}
-    return model, meta | {"best": history.best, "epochs": len(history.epochs)}
+    return model, history
 
 
 def _count_judged(
@@ -539,43 +544,20 @@ def _count_judged(
     :param difference: by how much the grades of a triple differ at least
     """
     query_lang, document_lang = pairs.get_languages(judged)
-    query_vocabulary, document_vocabulary = words.vocabularies[query_lang], words.vocabularies[document_lang]
-    query_counts = query_vocabulary.counts([query.text for query in judged.queries])
-    document_counts = document_vocabulary.counts([document.full_text for document in judged.documents.values()])
-    similarity_rows = weigh(document_counts, document_vocabulary.idf, "tfidf") if has_hard_negatives else None
+    document_texts = [document.full_text for document in judged.documents.values()]
+    similarity_rows = None
+    if has_hard_negatives:
+        vocabulary = words.vocabularies[document_lang]
+        similarity_rows = weigh(vocabulary.counts(document_texts), vocabulary.idf, "tfidf")
     return _CountedJudgments(
-        _to_rows(query_counts, words.rows[query_lang], words.n_rows),
-        _to_rows(document_counts, words.rows[document_lang], words.n_rows),
+        words.count_rows([query.text for query in judged.queries], query_lang),
+        words.count_rows(document_texts, document_lang),
         sampling.make_source(pairs.make_grade_matrix(judged), similarity_rows, difference=difference),
     )
 
 
-def _make_knrm(
-    model: Ranker, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Integers], meta: Mapping[str, Any]
-) -> Knrm:
+def _make_knrm(model: Ranker, words: _TableWords, meta: Mapping[str, Any]) -> Knrm:
     """Make the model that is served of the trained parameters."""
     table = kernel_features.normalize_rows(model.table.detach().cpu().numpy())
     weight = (model.weight * model.active).detach().cpu().numpy()
-    return Knrm(vocabularies, rows, table, weight, float(model.bias.detach()), meta=meta)
-
-
-def _number_rows(vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> tuple[dict[str, Integers], int]:
-    """Assign words to rows of a table of word vectors.
-
-    :param shared: whether words that several languages spell alike have the same row
-    :return: the row of each word of each language, and how many rows there are
-    """
-    row_by_word: dict[tuple[str, str], int] = {}
-    rows_by_lang = {}
-    for lang, vocabulary in vocabularies.items():
-        rows = []
-        for term in vocabulary.terms:
-            word = ("" if shared else lang, term)
-            rows.append(row_by_word.setdefault(word, len(row_by_word)))
-        rows_by_lang[lang] = np.array(rows, np.int64)
-    return rows_by_lang, len(row_by_word)
-
-
-def _to_rows(counts: sp.csr_matrix, rows: Integers, n_rows: int) -> sp.csr_matrix:
-    """Change counts of terms, (texts, terms), to counts of rows of the table: (texts, n_rows)."""
-    return sp.csr_matrix((counts.data, rows[counts.indices], counts.indptr), shape=(counts.shape[0], n_rows))
+    return Knrm(words.vocabularies, words.rows, table, weight, float(model.bias.detach()), meta=meta)

@@ -22,7 +22,6 @@ from paragloss.lab import judgments
 from paragloss.lab.learning import pairs
 from paragloss.lab.settings import (
     Batch,
-    Checkpoint,
     Device,
     Dim,
     Epochs,
@@ -42,10 +41,9 @@ from paragloss.vocabulary import Vocabulary, weigh
 if TYPE_CHECKING:
     import torch
 
-    from paragloss.lab.descent import towers
     from paragloss.lab.descent.graded import Task
     from paragloss.lab.descent.loop import EpochProgress, History
-    from paragloss.lab.descent.towers import TowerEncoder
+    from paragloss.lab.descent.towers import LanguageTower, TowerEncoder
 
 ENCODERS = ("average", "cnn", "lstm")
 #: A twentieth of fewer concepts is too little to compare epochs.
@@ -64,6 +62,7 @@ class StepDefaults(NamedTuple):
     pool: int
 
 
+#: Of encoders that read words in order, and of the average.
 DEFAULTS_OF_ORDERED, DEFAULTS_OF_AVERAGE = StepDefaults(0.001, 0.95, POOL), StepDefaults(0.01, 1.0, 0)
 Unjudged: TypeAlias = Annotated[
     int, Setting("Documents without a judgment that are drawn for every query and epoch.", min=0, max=100_000)
@@ -101,7 +100,7 @@ def fit(
             judged, held_out = judgments.split(judged, TRAINING_SPLIT, seed=seed, family=_get_concept)
             validation += _sample_validation(held_out, negatives, seed)
         training.append(judged)
-    fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience or None}
+    fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience}
     return fit_judged(*training, validation=validation, **fit_settings, **settings)
 
 
@@ -154,7 +153,6 @@ Epsilon: TypeAlias = Annotated[float, Setting("Epsilon of the smooth cosine (eq.
 LearningRate: TypeAlias = Annotated[float | None, Setting("Learning rate.", above=0, max=1000)]
 Decay: TypeAlias = Annotated[float | None, Setting("Factor of the learning rate after each epoch.", above=0, max=1)]
 Clip: TypeAlias = Annotated[float | None, Setting("Maximum length of a gradient (clipping).", above=0, max=1e9)]
-OptionalPatience: TypeAlias = Annotated[int | None, Setting("Stop after this many epochs without improvement.", min=0)]
 
 
 @checked
@@ -184,19 +182,19 @@ def fit_judged(
     thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
     _check_judgments(judged, validation, thresholds, loss)
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
-    nets, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
+    towers, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
     if shared_network:
-        _share_network(nets)
+        _share_network(towers)
     make_task = partial(_make_task, vocabularies=vocabularies, device=device, ordered=encoder != "average")
     tasks = [make_task(judged_set) for judged_set in judged]
     validation_tasks = [make_task(judged_set) for judged_set in validation]
     compute_loss = partial(LOSSES[loss], thresholds=thresholds)
     history = _train(
-        nets, tasks, compute_loss, encoder, validation=validation_tasks, epsilon=epsilon, seed=seed, **training
+        towers, tasks, compute_loss, encoder, validation=validation_tasks, epsilon=epsilon, seed=seed, **training
     )
     meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), **_describe_history(history)}
     meta |= {"found": known_share} if vectors else {}
-    return _make_encoder_of_towers(encoder, nets, vocabularies, epsilon, meta)
+    return _make_served_encoder(encoder, towers, vocabularies, epsilon, meta)
 
 
 def _describe_history(history: History) -> dict[str, Any]:
@@ -206,7 +204,7 @@ def _describe_history(history: History) -> dict[str, Any]:
 
 
 def _train(
-    nets: Mapping[str, towers.LanguageTower],
+    towers: Mapping[str, LanguageTower],
     tasks: Sequence[Task],
     compute_loss: Callable[..., torch.Tensor],
     encoder: str,
@@ -220,8 +218,7 @@ def _train(
     learning_rate: LearningRate = None,
     decay: Decay = None,
     clip: Clip = None,
-    patience: OptionalPatience = None,
-    checkpoint: Checkpoint = None,
+    patience: Patience = 0,
     progress: Callable[[EpochProgress], None] | None = None,
 ) -> History:
     """Train the towers in place.
@@ -237,12 +234,11 @@ def _train(
     from paragloss.lab.descent.loop import TrainingSettings
 
     defaults = DEFAULTS_OF_AVERAGE if encoder == "average" else DEFAULTS_OF_ORDERED
-    training = TrainingSettings(
-        epochs, seed, learning_rate or defaults.learning_rate, decay=decay or defaults.decay, clip=clip,
-        patience=patience, checkpoint=checkpoint, progress=progress,
-    )  # fmt: skip
-    sampling = {"negatives": negatives, "pool": defaults.pool, "batch": batch}
-    return graded.train_towers(tasks, nets, compute_loss, training, epsilon=epsilon, validation=validation, **sampling)
+    rate = defaults.learning_rate if learning_rate is None else learning_rate
+    rate_decay = defaults.decay if decay is None else decay
+    training = TrainingSettings(epochs, seed, rate, decay=rate_decay, clip=clip, patience=patience, progress=progress)
+    sampling = graded.Sampling(negatives, batch_size=batch, pool=defaults.pool)
+    return graded.train_towers(tasks, towers, compute_loss, training, sampling, epsilon, validation)
 
 
 def _check_judgments(
@@ -251,9 +247,12 @@ def _check_judgments(
     thresholds: Sequence[float],
     loss: str,
 ) -> None:
-    """Raise an error if there are no judgments, or a grade is above those that the thresholds of a loss tell apart.
+    """Check that there are judgments, and that the thresholds of a loss tell all their grades apart.
 
+    :param judged: the collections to learn from; `validation` those that choose the epoch
     :param loss: one of LOSSES
+    :raises InputError: if there are no judgments
+    :raises ModelError: if a grade is too high
     """
     if not judged:
         raise InputError("no judgments to learn from")
@@ -269,42 +268,47 @@ def _check_judgments(
 
 def _make_towers(
     encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
-) -> tuple[dict[str, towers.LanguageTower], dict[str, float]]:
-    """Make an untrained tower for each language; also return the share of its words that start from a known vector.
+) -> tuple[dict[str, LanguageTower], dict[str, float]]:
+    """Make an untrained tower for each language, from random word vectors except where known ones are given.
 
     :param encoder: the kind of tower, one of ENCODERS
     :param dim: width of the word vectors
-    :param vectors: language -> word -> vector
+    :param vectors: language -> word -> known vector
+    :param device: of torch
+    :return: the towers, and the share of each language's words that start from a known vector
     """
     import torch
 
-    from paragloss.lab.descent import towers
+    from paragloss.lab.descent.towers import KINDS
 
     rng = np.random.default_rng(seed)
-    nets, known_share = {}, {}
+    towers, known_share = {}, {}
     with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        tables = {lang: rng.standard_normal((len(words), dim), np.float32) for lang, words in vocabularies.items()}
-        for lang, table in tables.items():
-            known_share[lang] = pairs.fill_known_vectors(table, vocabularies[lang], vectors.get(lang, {}))
-            nets[lang] = towers.KINDS[encoder](torch.from_numpy(table)).to(device)
-    return nets, known_share
+        torch.manual_seed(seed)  # draws the weights of networks
+        for lang, vocabulary in vocabularies.items():
+            table = rng.standard_normal((len(vocabulary), dim), np.float32)
+            known_share[lang] = pairs.fill_known_vectors(table, vocabulary, vectors.get(lang, {}))
+            towers[lang] = KINDS[encoder](torch.from_numpy(table)).to(device)
+    return towers, known_share
 
 
-def _share_network(nets: Mapping[str, towers.LanguageTower]) -> None:
-    """Give all towers the network of the first one; their tables of word vectors stay their own."""
-    first, *other_nets = nets.values()
-    modules = dict(first.named_children())
+def _share_network(towers: Mapping[str, LanguageTower]) -> None:
+    """Give all towers the network of the first one, in place; their tables of word vectors stay their own.
+
+    :raises ModelError: if the towers are averages, which have no network
+    """
+    first_tower, *other_towers = towers.values()
+    modules = dict(first_tower.named_children())
     if not modules:
         raise ModelError("shared_network: an average has no network to share; choose the encoder cnn or lstm")
-    for net in other_nets:
+    for tower in other_towers:
         for name, module in modules.items():
-            setattr(net, name, module)
+            setattr(tower, name, module)
 
 
-def _make_encoder_of_towers(
+def _make_served_encoder(
     encoder: str,
-    nets: Mapping[str, towers.LanguageTower],
+    towers: Mapping[str, LanguageTower],
     vocabularies: Mapping[str, Vocabulary],
     epsilon: float,
     meta: dict[str, Any],
@@ -314,13 +318,13 @@ def _make_encoder_of_towers(
     :param encoder: the kind of tower, one of ENCODERS
     :param epsilon: of the smooth cosine
     """
-    from paragloss.lab.descent import towers
+    from paragloss.lab.descent.towers import TowerEncoder
 
     if encoder != "average":
-        return towers.TowerEncoder(nets, vocabularies, kind=encoder, epsilon=epsilon, meta=meta)
+        return TowerEncoder(towers, vocabularies, kind=encoder, epsilon=epsilon, meta=meta)
     bag_towers = {}
-    for lang, net in nets.items():
-        table = net.table.detach().cpu().numpy()
+    for lang, tower in towers.items():
+        table = tower.table.detach().cpu().numpy()
         bag_towers[lang] = Tower(vocabularies[lang], table, None, "tanh")
     return BagEncoder(bag_towers, weighting="mean", epsilon=epsilon, meta=meta)
 
@@ -356,17 +360,17 @@ def tune(
     """
     group_by_query = judgments.group_queries(judged)
     parts = judgments.split(judged, [1] * folds, seed=seed, family=group_by_query.__getitem__)
-    settings |= {"seed": seed, "negatives": negatives}
+    splits = []  # (training, test) of each fold
+    for held_out in parts:
+        training_queries = [query for part in parts if part is not held_out for query in part.queries]
+        test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
+        splits.append((judgments.select_queries(judged, training_queries), test))
+    fit_fold = partial(fit_judged, seed=seed, negatives=negatives, **settings)
     trials = []
     for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
         measures = []
-        for held_out in parts:
-            other_parts = [part for part in parts if part is not held_out]
-            training = judgments.select_queries(judged, [query for part in other_parts for query in part.queries])
-            test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
-            model = fit_judged(
-                training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon, **settings
-            )
+        for training, test in splits:
+            model = fit_fold(training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon)
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
@@ -381,11 +385,11 @@ def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:
 def plot(trials: Sequence[Trial], path: str | Path) -> None:
     """Draw nDCG@5 against epsilon, a line for each choice of thresholds, into an image file."""
     figure, (axes,) = panels(1, width=5, height=3.2)
+    trials_by_epsilon = sorted(trials, key=lambda trial: trial.epsilon)
     for thresholds in sorted({trial.thresholds for trial in trials}):
-        measure_by_epsilon = {trial.epsilon: trial.measure for trial in trials if trial.thresholds == thresholds}
-        epsilons = sorted(measure_by_epsilon)
+        line = [trial for trial in trials_by_epsilon if trial.thresholds == thresholds]
         label = ", ".join(f"{threshold:g}" for threshold in thresholds)
-        axes.plot(epsilons, [measure_by_epsilon[epsilon] for epsilon in epsilons], marker="o", label=label)
+        axes.plot([trial.epsilon for trial in line], [trial.measure for trial in line], marker="o", label=label)
     axes.set(xscale="log", xlabel="epsilon", ylabel="nDCG@5 over the folds", title="thresholds")
     axes.legend(frameon=False)
     figure.savefig(str(path))
@@ -466,15 +470,16 @@ def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary],
 
     :param ordered: whether the towers read terms in the order of the text; otherwise texts are means of their terms
     """
-    from paragloss.lab.descent import graded, towers
+    from paragloss.lab.descent import graded
+    from paragloss.lab.descent.towers import list_terms_in_order
 
     query_lang, document_lang = pairs.get_languages(judged)
-    read_texts = towers.list_terms_in_order if ordered else _average_terms
+    read_texts = list_terms_in_order if ordered else _average_terms
     query_texts = [query.text for query in judged.queries]
     document_texts = [document.full_text for document in judged.documents.values()]
     queries = read_texts(query_texts, vocabularies[query_lang])
     documents = read_texts(document_texts, vocabularies[document_lang])
-    return graded.task(query_lang, document_lang, queries, documents, pairs.make_grade_matrix(judged), device)
+    return graded.make_task(query_lang, document_lang, queries, documents, pairs.make_grade_matrix(judged), device)
 
 
 def _average_terms(texts: Sequence[str], vocabulary: Vocabulary) -> sp.csr_matrix:

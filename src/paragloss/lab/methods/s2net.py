@@ -20,7 +20,6 @@ from paragloss.errors import ModelError
 from paragloss.lab.learning.counting import CountedTexts, TextPairs, count, text_of
 from paragloss.lab.settings import (
     Batch,
-    Checkpoint,
     Dim,
     Loss,
     MaxTerms,
@@ -103,7 +102,6 @@ def _train(
     batch: Batch = 100,
     epochs: Annotated[int, Setting("Epochs of training; 0 keeps the initial model.", min=0, max=100_000)] = 30,
     patience: Patience = 3,
-    checkpoint: Checkpoint = None,
     progress: Callable[[EpochProgress], None] | None = None,
 ) -> Floats:
     """Train a table of term vectors until each text is closer to its counterpart than to other texts.
@@ -124,10 +122,8 @@ def _train(
     trained_table = torch.from_numpy(table).requires_grad_()
     get_term_vectors = itemgetter(0)  # of the list of parameters, which holds nothing but rows of the table
     compute_loss = partial(contrast, loss=loss, scale=scale, negatives=negatives)
-    training = TrainingSettings(
-        epochs, seed, learning_rate, optimizer, patience=patience, checkpoint=checkpoint, progress=progress
-    )
-    learn({"table": trained_table}, get_term_vectors, TextPairs(left, right), compute_loss, training, batch=batch)
+    training = TrainingSettings(epochs, seed, learning_rate, optimizer, patience=patience, progress=progress)
+    learn({"table": trained_table}, get_term_vectors, TextPairs(left, right), compute_loss, training, batch_size=batch)
     return np.asarray(trained_table.detach().numpy())
 
 

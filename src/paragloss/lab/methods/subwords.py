@@ -17,12 +17,7 @@ from paragloss.encoders.subword_vectors import Grams, SubwordEncoder, grams_of, 
 from paragloss.errors import ModelError
 from paragloss.lab.methods import cr5
 from paragloss.lab.settings import Dim, Seed, Setting, checked
-from paragloss.lab.solving.arrays import Arrays
-from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Aligned, Floats
-
-#: A solve ends when its residual is this part of the right side.
-SOLVE_TOLERANCE = 1e-3
 
 
 @checked
@@ -50,24 +45,28 @@ def extend(
     They minimise sum over known words ||v_w - B^T g_w||² + λ ||B||², with g_w the unit-length bag of the word's n-grams
     of 3 to 5 characters, its ends marked.
 
+    :param encoder: the encoder; it stays as it is
     :param lambda_: strength of the regularization
     :param max_grams: n-grams of a language at most
+    :param device: see `cr5.regress_on_vectors`
     :raises ModelError: if the encoder is not linear
     """
     for tower in encoder.towers.values():
         if tower.layers or tower.activation != "linear" or tower.bias is not None:
             raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
-    arrays = Arrays(device)
     grams = {}
     for lang, tower in encoder.towers.items():
-        grams[lang] = _learn_gram_vectors(tower.vocabulary.terms, tower.table, lambda_, max_grams, arrays)
+        grams[lang] = _learn_gram_vectors(tower.vocabulary.terms, tower.table, lambda_, max_grams, device)
     return SubwordEncoder(encoder, grams)
 
 
-def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, arrays: Arrays) -> Grams:
+def _learn_gram_vectors(
+    terms: Sequence[str], table: Floats, lambda_: float, max_grams: int, device: str | None
+) -> Grams:
     """Learn vectors of the character n-grams that occur in two terms or more, by ridge regression.
 
-    :param table: (terms, dim) the vectors of the terms
+    :param terms: the known terms
+    :param table: (terms, dim) their vectors
     :param lambda_: strength of the regularization
     :param max_grams: only so many of the most frequent n-grams get a vector
     """
@@ -79,6 +78,5 @@ def _learn_gram_vectors(terms: Sequence[str], table: Floats, lambda_: float, max
     if not grams:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
     gram_bags = make_gram_bags(terms, number_by_gram)  # (terms, grams)
-    regression = Regression.from_blocks([Block(gram_bags, np.arange(len(terms)))], len(terms), arrays, lambda_=lambda_)
-    vectors = regression.solve_plainly(arrays.put(np.array(table, np.float32)), SOLVE_TOLERANCE)
-    return Grams(number_by_gram, arrays.get(vectors))
+    vectors = cr5.regress_on_vectors(gram_bags, np.array(table, np.float32), lambda_=lambda_, device=device)
+    return Grams(number_by_gram, vectors)

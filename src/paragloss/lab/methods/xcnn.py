@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
@@ -24,7 +23,6 @@ from paragloss.lab.learning.counting import CountedTexts, TextPairs, text_of
 from paragloss.lab.learning.relevance import RELEVANCE, find_best_matches
 from paragloss.lab.settings import (
     Batch,
-    Checkpoint,
     Dim,
     Layers,
     Loss,
@@ -105,37 +103,14 @@ def fit(
     train: Callable[..., Tower] = partial(_train_tower, dim=dim, seed=seed, optimizer=optimizer, **training)
     hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
     hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
-    towers = {hub: train(hub, 0, hub_texts, hub_pairs, bias=hub_bias, loss=hub_loss, epochs=hub_epochs)}
+    towers = {hub: train(0, hub_texts.vocabulary, hub_pairs, bias=hub_bias, loss=hub_loss, epochs=hub_epochs)}
     hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
     for number, lang in enumerate(other_langs, 1):
         texts = count_texts(lang, [])
         pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
-        towers[lang] = train(lang, number, texts, pairs, bias=bias, loss=loss, epochs=epochs)
+        towers[lang] = train(number, texts.vocabulary, pairs, bias=bias, loss=loss, epochs=epochs)
     meta = {"method": "xcnn", "hub": hub, "concepts": len(aligned), "optimizer": optimizer, "seed": seed}
     return BagEncoder(towers, weighting="count", meta=meta)
-
-
-def _train_tower(
-    lang: str,
-    number: int,
-    texts: CountedTexts,
-    pairs: TextPairs | None,
-    *,
-    seed: int,
-    checkpoint: Checkpoint = None,
-    **training: Annotated[Any, _train_table],
-) -> Tower:
-    """Train the network of one language, with a random seed of its own.
-
-    :param number: that of the language
-    :param pairs: the texts to learn from, with their counterparts; None leaves the network at its random start
-    :param checkpoint: a folder with a file for each language; a run that finds its own files there continues from them
-    :param training: settings of `_train_table`
-    """
-    lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-    file = Path(checkpoint) / f"{lang}.safetensors" if checkpoint else None
-    table = _train_table(len(texts.vocabulary), pairs, seed=lang_seed, checkpoint=file, **training)
-    return Tower(texts.vocabulary, table)
 
 
 def compute_term_vectors(rows: torch.Tensor, bias: torch.Tensor, *layers: torch.Tensor) -> torch.Tensor:
@@ -191,14 +166,14 @@ def _pair_hub_texts(
     clicks: Sequence[tuple[str, str]],
     relevance: str,
 ) -> TextPairs | None:
-    """Pair the texts that the hub learns from; return None if there are fewer than two pairs.
+    """Pair the texts that the hub language learns from; return None if there are fewer than two pairs.
 
     These are clicked texts with their queries; without clicks, its monolingual texts with their best matches; without
-    monolingual texts, the titles of the concepts with theirs.
+    monolingual texts, the titles of the concepts with theirs (the text of a concept that has no title).
 
-    :param hub: code of the hub
-    :param hub_texts: the concepts' texts in the hub, and the vocabulary
-    :param monolingual: further texts in the hub
+    :param hub: code of the hub language
+    :param hub_texts: the concepts' texts in the hub language, and the vocabulary
+    :param monolingual: further texts in the hub language
     :param clicks: pairs of a query and a clicked text
     :param relevance: how matches are scored, one of RELEVANCE
     """
@@ -249,8 +224,9 @@ def _pair_with_hub(counts: sp.csr_matrix, hub_vectors: Floats, language_pair: st
     return TextPairs(counts[in_both], hub_vectors[in_both])
 
 
-def _train_table(
-    terms: int,
+def _train_tower(
+    number: int,
+    vocabulary: Vocabulary,
     pairs: TextPairs | None,
     *,
     dim: int,
@@ -258,17 +234,19 @@ def _train_table(
     loss: str,
     epochs: int,
     optimizer: str,
-    checkpoint: Path | None = None,
-    bias: float = 0.0,
+    bias: float,
     layers: Layers = 1,
     negatives: Negatives = 10,
     learning_rate: Rate = 0.01,
     batch: Batch = 100,
     patience: Patience = 3,
     progress: Callable[[EpochProgress], None] | None = None,
-) -> Floats:
-    """Train the term vectors of one language: (terms, dim). Without pairs they stay random.
+) -> Tower:
+    """Train the term vectors of one language. Without pairs they stay random.
 
+    :param number: of the language; each starts from other random numbers
+    :param vocabulary: the terms
+    :param pairs: texts to learn from, with their counterparts
     :param bias: where all biases start
     """
     import torch
@@ -276,16 +254,15 @@ def _train_table(
     from paragloss.lab.descent.contrast import contrast, learn
     from paragloss.lab.descent.loop import TrainingSettings
 
-    parameters = _make_parameters(terms, dim, layers, bias, torch.Generator().manual_seed(seed))
+    lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+    parameters = _make_parameters(len(vocabulary), dim, layers, bias, torch.Generator().manual_seed(lang_seed))
     if pairs is not None:
         compute_loss = partial(contrast, loss=loss, scale=LOGISTIC_SCALE, negatives=negatives)
-        training = TrainingSettings(
-            epochs, seed, learning_rate, optimizer, patience=patience, checkpoint=checkpoint, progress=progress
-        )
-        learn(parameters, lambda parts: compute_term_vectors(*parts), pairs, compute_loss, training, batch=batch)
+        training = TrainingSettings(epochs, lang_seed, learning_rate, optimizer, patience=patience, progress=progress)
+        learn(parameters, lambda parts: compute_term_vectors(*parts), pairs, compute_loss, training, batch_size=batch)
     with torch.no_grad():
         table: Floats = compute_term_vectors(*parameters.values()).numpy()
-    return table
+    return Tower(vocabulary, table)
 
 
 def _make_parameters(
