@@ -72,7 +72,7 @@ def _learn_gram_vectors(
     """
     terms_per_gram: Counter[str] = Counter()
     for term in terms:
-        terms_per_gram.update(set(grams_of(term)))
+        terms_per_gram.update(list(dict.fromkeys(grams_of(term))))  # in order: a model is the same every time
     grams = [gram for gram, n_terms in terms_per_gram.most_common(max_grams) if n_terms > 1]
     number_by_gram = {gram: number for number, gram in enumerate(grams)}
     if not grams:
