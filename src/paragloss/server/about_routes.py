@@ -123,6 +123,7 @@ async def allow_host(request: Request, consent: schemas.HostConsent) -> JSONResp
 
 
 def _allow_host(library: Library, host: str) -> None:
+    """Allow a host, and load the models that need it, in this process and in the workers."""
     hosts.allow_host(host)
     for collection in library.collections.values():
         collection.state.load_models()
@@ -146,9 +147,12 @@ def _read_each(
 
 
 def _summarize_collection(collection: Collection, reader: str) -> dict[str, Any]:
-    """Return what the page shows of a collection before a search; examples in the reader's language come first."""
-    examples = _list_examples(collection, {"lang": [reader]}) if reader in collection.langs else []
-    examples = examples or _list_examples(collection, None)
+    """Return what the page shows of a collection before a search.
+
+    :param reader: the reader's language; examples are in it if the collection has documents in it.
+    """
+    conditions = {"lang": [reader]} if reader in collection.langs else None
+    examples = _list_examples(collection, conditions) or _list_examples(collection, None)
     return {
         **collection.summary(),
         "examples": examples[:MAX_EXAMPLES],
@@ -162,7 +166,10 @@ def _list_models(collection: Collection) -> Any:
 
 
 def _list_examples(collection: Collection, conditions: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return titles of documents, each with its language."""
+    """List short titles of documents as example questions, each with its language.
+
+    :param conditions: what the documents must meet; None for any.
+    """
     documents = collection.documents(where=conditions, k=4 * MAX_EXAMPLES)
     return [(d.title, d.lang) for d in documents if 0 < len(d.title) < MAX_EXAMPLE_LENGTH]
 

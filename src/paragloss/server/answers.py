@@ -65,10 +65,10 @@ def find_documents(
     newest: bool = False,
     each_language: bool = False,
 ) -> dict[str, Any]:
-    """Search a collection.
+    """Search a collection, and return what JSON can hold.
 
     :param text: the query.
-    :param why: explain every result.
+    :param why: explain every result: each gets the parts of its score.
     :param newest: sort the best results by date.
     :param each_language: add the best document of every language that has none among the results, unless `newest`.
     :return: the answer as `paragloss search --json` prints it, each result with where it is from.
@@ -92,13 +92,13 @@ def find_documents(
 def _search_missing_languages(
     collection: Collection, text: str, options: SearchOptions, answer: Answer
 ) -> list[_SourcedResult]:
-    """Search the documents of every language that a search found nothing in, one language at a time.
+    """Find the best document of every language that has none among the results of a search.
 
     :param text: the query of that search.
     :param options: the options of that search. Its filters, target languages and deadline hold here as well, but each
         language gets only one result, and the query is in the language that was identified.
     :param answer: the answer of that search.
-    :return: the best document of each of these languages, best first; none for a language without a match.
+    :return: the documents with their own answers, best first; none for a language without a match.
     """
     languages_with_result = {result.lang for result in answer.results}
     single_result_options = replace(options, lang=answer.query.lang, k=1)
@@ -144,17 +144,22 @@ def _count_fields(collection: Collection, documents: Sequence[Document]) -> dict
     """Count the values of fields that documents can be filtered by: those that several documents share."""
     counts: dict[str, Counter[str]] = {}
     for document in documents:
-        for field, value in _filterable_fields(collection, document).items():
+        for field, value in _list_filter_values(collection, document).items():
             counts.setdefault(field, Counter())[value] += 1
-    # A field with one value divides nothing; one whose values nearly all differ is of no help either.
-    shared = {field: values for field, values in counts.items() if 1 < len(values) <= max(3, values.total() // 2)}
-    return {field: dict(values.most_common(MAX_FIELD_VALUES)) for field, values in shared.items()}
+    return {
+        field: dict(values.most_common(MAX_FIELD_VALUES)) for field, values in counts.items() if _can_filter(values)
+    }
 
 
-def _filterable_fields(collection: Collection, document: Document) -> dict[str, str]:
+def _can_filter(values: Counter[str]) -> bool:
+    """Tell whether a field helps to filter documents: not if it has one value, nor if its values nearly all differ."""
+    return 1 < len(values) <= max(3, values.total() // 2)
+
+
+def _list_filter_values(collection: Collection, document: Document) -> dict[str, str]:
     """Return the values by which a document can be filtered, by field.
 
-    :return: its `kind` (the suffix of its file), `folder` and year (`dated`), and short values of its metadata
+    :return: its `kind` (the suffix of its file), `folder` and year (`dated`), and short values of its metadata.
     """
     meta = collection.sources.hide_folders(document.meta)
     folder, file_name = posixpath.split(str(meta.get("path", "")))

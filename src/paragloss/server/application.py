@@ -96,7 +96,7 @@ def _build_bare_application(library: Library, shutdown_seconds: float | None) ->
 
 @asynccontextmanager
 async def _run_library(library: Library, shutdown_seconds: float | None, app: FastAPI) -> AsyncIterator[None]:
-    """Start the library's maintenance before the block, in which the application runs, and close the library after."""
+    """Start the library's maintenance before the application runs, and close the library afterwards."""
     library.start_maintenance()
     for route in app.routes:  # FastAPI prepares them at the first request: not while somebody waits
         route.matches({"type": "http", "method": "GET", "path": "/", "root_path": "", "headers": []})
@@ -107,7 +107,7 @@ async def _run_library(library: Library, shutdown_seconds: float | None, app: Fa
 
 @contextmanager
 def _exit_after(seconds: float | None) -> Iterator[None]:
-    """End the process, and print what every thread is doing, where the block takes longer than some seconds."""
+    """End the process, and print what every thread is doing, if the block takes longer than some seconds."""
     if seconds is None:
         yield
         return

@@ -11,15 +11,15 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from paragloss import __version__
+from paragloss.collection import Collection, Deadline, SearchOptions
 from paragloss.errors import MissingExtraError, ParaglossError
+from paragloss.server.answers import explain_document, find_documents, gloss_text, show_document
 from paragloss.server.keys import Keys, is_loopback, require_keys
 from paragloss.server.limits import DEFAULT
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
     from starlette.types import ASGIApp
-
-    from paragloss.collection import Collection
 
 #: Documents of an answer, and characters of a document that are read at once.
 MAX_RESULTS = 50
@@ -40,17 +40,12 @@ class CollectionTools:
         lang: the query's language, detected when not given; to: languages of documents such as "da,it", all by default;
         k: how many, at most 50.
         """
-        from paragloss.collection import SearchOptions
-        from paragloss.server.answers import find_documents
-
         options = SearchOptions(lang=lang or None, to=_split_codes(to), k=max(1, min(k, MAX_RESULTS)))
-        return find_documents(self._collection, query[: DEFAULT.query], options, self._deadline())
+        return find_documents(self._collection, query[: DEFAULT.query], options, Deadline(DEFAULT.seconds))
 
     def read(self, id: str, start: int = 0) -> dict[str, Any]:
         """Return the text of a document by its id: 20,000 characters from `start` on; `length` is the length of all."""
-        from paragloss.server.answers import show_document
-
-        document = show_document(self._collection, id, self._deadline())
+        document = show_document(self._collection, id, Deadline(DEFAULT.seconds))
         start = max(start, 0)
         text = document["text"]
         return {
@@ -64,9 +59,7 @@ class CollectionTools:
 
         to: the language of the meanings, such as "en"; lang: the language of the text, detected when not given.
         """
-        from paragloss.server.answers import gloss_text
-
-        return gloss_text(self._collection, text[: DEFAULT.gloss], lang, to, self._deadline())
+        return gloss_text(self._collection, text[: DEFAULT.gloss], lang, to, Deadline(DEFAULT.seconds))
 
     def explain(self, query: str, id: str, lang: str = "") -> dict[str, Any]:
         """Explain why a search finds a document.
@@ -74,16 +67,8 @@ class CollectionTools:
         Says which words of the query match which words of the document, through which translation, and what each
         contributes to the score.
         """
-        from paragloss.collection import SearchOptions
-        from paragloss.server.answers import explain_document
-
         options = SearchOptions(lang=lang or None)
-        return explain_document(self._collection, query[: DEFAULT.query], id, options, self._deadline())
-
-    def _deadline(self) -> Any:
-        from paragloss.collection import Deadline
-
-        return Deadline(DEFAULT.seconds)
+        return explain_document(self._collection, query[: DEFAULT.query], id, options, Deadline(DEFAULT.seconds))
 
 
 def build_mcp_server(collection: Collection) -> MCPServer:
@@ -115,8 +100,6 @@ def _write_instructions(collection: Collection) -> str:
 
 def serve_stdio(location: str) -> None:
     """Talk to one assistant over standard input and output until it hangs up."""
-    from paragloss.collection import Collection
-
     with Collection.open(location) as collection:
         build_mcp_server(collection).run("stdio")
 
@@ -135,11 +118,11 @@ def serve_http(
     :param host: the address to listen on.
     :param keys: a file of keys, needed where other machines can reach `host`; a key that may read is enough.
     :param on_start: is called with the address that clients need.
+    :raises InputError: if other machines can reach `host` and there are no keys.
+    :raises MissingExtraError: if the packages of the server are not installed.
     """
     allowed_keys = Keys.read(keys) if keys else Keys()
     require_keys(host, allowed_keys)
-    from paragloss.collection import Collection
-
     try:
         import uvicorn
 

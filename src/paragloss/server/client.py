@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -72,6 +73,8 @@ class ServerClient:
 
         :param on_error: is called for every document that the server refuses; without it the first one raises.
         :param progress: is called with the number of documents sent so far.
+        :return: how many documents were indexed and refused, and how many the collection has now.
+        :raises InputError: if the server refuses the request, or does not answer.
         """
         path = f"/api/bulk?collection={quote(self._collection)}" if self._collection else "/api/bulk"
         counts = WriteCounts(0, 0, 0)
@@ -102,9 +105,10 @@ class ServerClient:
             with self._opener.open(request, timeout=REQUEST_SECONDS) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            reason = _read_error(error)
-            remedy = f": set {KEY_VARIABLE}={urlsplit(self._base).netloc}=KEY" if error.code in (401, 403) else ""
-            raise InputError(f"{self._base} answered {error.code} ({reason}){remedy}") from None
+            message = f"{self._base} answered {error.code} ({_read_error(error)})"
+            if error.code in (401, 403):
+                message += f": set {KEY_VARIABLE}={urlsplit(self._base).netloc}=KEY"
+            raise InputError(message) from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self._base} did not answer as a Paragloss server does ({error})") from None
 
@@ -119,18 +123,21 @@ def _split_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def read_sources_to_send(paths: Sequence[str], *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """Read files and folders; ids of files in a folder begin with its name, and paths are told below it."""
+    """Read the documents of files and folders, as a server is to know them.
+
+    Ids of files in a folder begin with its name, and paths lead from that folder on: where it lies on this machine is
+    not sent.
+
+    :param lang: the language of documents that don't say theirs.
+    :param on_error: is called for every file that can't be read; without it the first one raises.
+    """
     for path in paths:
         prefix = f"{Path(path).resolve().name}/" if Path(path).is_dir() else ""
-        for document in read_documents(path, make_id=partial(_join, prefix), on_error=on_error):
+        for document in read_documents(path, make_id=partial(operator.add, prefix), on_error=on_error):
             meta = dict(document.meta)
             if "path" in meta:
                 meta["path"] = prefix + _path_below(str(meta["path"]), path)
             yield document._replace(lang=document.lang or lang, meta=meta)
-
-
-def _join(prefix: str, relative: str) -> str:
-    return prefix + relative
 
 
 def _path_below(file: str, source: str) -> str:
@@ -148,6 +155,7 @@ def _format_document(document: Document) -> str:
 
 
 def _read_error(error: urllib.error.HTTPError) -> str:
+    """Return the message of a server's error, or the name of its status if the answer has none."""
     try:
         return str(json.load(error)["error"])[:300]
     except (ValueError, KeyError, TypeError, OSError):

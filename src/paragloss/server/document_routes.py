@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
@@ -157,7 +157,11 @@ async def write_stream(request: Request, context: Context) -> JSONResponse:
     is on disk.
     """
     writer = _StreamWriter(context)
-    async for number, line in _split_lines(request, context.library.limits.line):
+    splitter = LineSplitter(context.library.limits.line)
+    async for chunk in request.stream():
+        for number, line in splitter.split(chunk):
+            await writer.write_line(number, line)
+    for number, line in splitter.end_line():
         await writer.write_line(number, line)
     await writer.flush()
     return await _report_written(
@@ -198,7 +202,7 @@ class _StreamWriter:
         return jsonl.parse_json_object(line.decode())
 
     async def flush(self) -> None:
-        """Write the batch; where the store refuses it, find out which document is at fault."""
+        """Write the batch; if the store refuses it, write its documents one by one and note those that are at fault."""
         batch, self._batch = self._batch, []
         try:
             self.indexed += await _add(self._context, [document for _, document in batch])
@@ -210,12 +214,14 @@ class _StreamWriter:
                     self._report(number, error)
 
     async def _delete(self, document_id: object) -> None:
+        """Delete a document after those have been written that came before; InputError for anything but an id."""
         if not isinstance(document_id, str) or not document_id:
             raise InputError(f'delete: {document_id!r} is no id: write {{"delete": "ID"}}')
         await self.flush()
         self.deleted += await _delete(self._context, document_id)
 
     def _report(self, number: int, error: Exception) -> None:
+        """Count a bad line, and keep its number and error for the answer unless there are many already."""
         self.failed += 1
         self._context.metrics.count_written(self._context.collection_name, "refused", 1)
         if len(self.errors) < MAX_LISTED_ERRORS:
@@ -224,21 +230,11 @@ class _StreamWriter:
             self.errors.append({"line": number, "error": message})
 
 
-async def _split_lines(request: Request, limit: int) -> AsyncIterator[tuple[int, bytes | None]]:
-    """Yield the lines of a request's body with their numbers, which count from 1; blank lines are left out.
-
-    :param limit: bytes of a line at most; None is yielded in place of a longer one.
-    """
-    splitter = LineSplitter(limit)
-    async for chunk in request.stream():
-        for numbered_line in splitter.split(chunk):
-            yield numbered_line
-    for numbered_line in splitter.end_line():
-        yield numbered_line
-
-
 class LineSplitter:
-    """Splits a body that comes in chunks into numbered lines, and keeps the beginning of a line that goes on."""
+    """Splits a body that comes in chunks into numbered lines, and keeps the beginning of a line that goes on.
+
+    Blank lines count, but are left out.
+    """
 
     def __init__(self, limit: int) -> None:
         """Begin with an empty line, which has the number 1.
@@ -277,7 +273,11 @@ class LineSplitter:
 
 
 def _change_document(context: RequestContext, document_id: str, values: dict[str, Any]) -> None:
-    """Replace attributes of a document; its language is remembered as a correction."""
+    """Replace attributes of a document; its language is remembered as a correction.
+
+    :param values: the new values by the names of attributes.
+    :raises UnknownDocumentError: if there is no such document.
+    """
     document = context.collection.get([document_id])[0]
     if document is None:
         raise UnknownDocumentError(f"no document {document_id!r} in {context.collection_name}")

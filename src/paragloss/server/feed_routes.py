@@ -70,11 +70,12 @@ def _select_added_since(first_time: datetime, options: SearchOptions) -> SearchO
 def _build_feed(
     request: Request, search_parameters: dict[str, str], results: list[dict[str, Any]], current_time: datetime
 ) -> ElementTree.Element:
-    """Build the element of a feed.
+    """Build the Atom element of a feed, with an entry for each document.
 
     :param request: it has the address of the feed and of the page.
-    :param search_parameters: the search, as the page has it in its address.
-    :param results: the documents.
+    :param search_parameters: the parameters of the search in the page's address: q, lang, to and collection.
+    :param results: the documents, as in the answer to a search.
+    :param current_time: when the feed is made, in UTC; documents without a date are from then.
     """
     page = str(request.base_url)
     root = ElementTree.Element("feed", xmlns="http://www.w3.org/2005/Atom")

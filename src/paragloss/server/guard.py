@@ -80,7 +80,10 @@ class Guard:
         self._log_queries = log_queries
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, add the security headers, count it and log it."""
+        """Answer a request, add the security headers, count it and log it.
+
+        The arguments are those of an ASGI application.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -95,10 +98,7 @@ class Guard:
             self._log(scope, response.status, time.perf_counter() - start_time)
 
     async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request that may not be answered, or pass it on with a limit on its body.
-
-        The arguments are those of an ASGI application.
-        """
+        """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
         refusal = self._check_sender(scope, headers)
         max_size = self._max_body_size(scope["path"])
@@ -112,7 +112,10 @@ class Guard:
             await self._app(scope, body.receive, send)
 
     def _check_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        """Return the refusal of a request by its host, origin or key; None where it may go on."""
+        """Return the refusal of a request by its host, origin or key; None if it may go on.
+
+        The page itself is public. Origin and key are checked for requests that read or change documents.
+        """
         path = scope["path"]
         is_api = path.startswith("/api/") or path == "/metrics" or scope["method"] not in _SAFE_METHODS
         if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
@@ -128,8 +131,9 @@ class Guard:
 
         :return: the refusal of a request whose key is missing, wrong or may not write; None where the request may go on
         """
-        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-            return None  # a browser asks so before it sends a key
+        is_preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+        if is_preflight:  # a browser asks so before it sends a key
+            return None
         address = (scope.get("client") or ("",))[0]
         seconds = self._wrong_keys.seconds_to_wait(address)
         if seconds > 0:

@@ -76,21 +76,25 @@ class WrongKeys:
 
     def seconds_to_wait(self, address: str) -> float:
         """Return for how many seconds requests from an address are refused."""
-        count, since = self._counts.get(client_network(address), (0, 0.0))
-        return max(0.0, since + self._seconds - time.monotonic()) if count >= self._max_wrong else 0.0
+        count, first_time = self._counts.get(client_network(address), (0, 0.0))
+        if count < self._max_wrong:
+            return 0.0
+        return max(0.0, first_time + self._seconds - time.monotonic())
 
     def count(self, address: str) -> bool:
-        """Count a wrong key; return True where it was the last free one."""
+        """Count a wrong key; return True if it was the last free one.
+
+        The count of a network begins anew some time after its first wrong key. If there are too many networks, the one
+        that sent a wrong key least recently is forgotten.
+        """
         network, current_time = client_network(address), time.monotonic()
-        count, since = self._counts.pop(network, (0, current_time))
-        self._counts[network] = (count + 1, since) if current_time < since + self._seconds else (1, current_time)
+        count, first_time = self._counts.pop(network, (0, current_time))
+        if current_time >= first_time + self._seconds:
+            count, first_time = 0, current_time
+        self._counts[network] = (count + 1, first_time)
         if len(self._counts) > self._max_networks:
             self._counts.popitem(last=False)
-        return self._counts[network][0] == self._max_wrong
-
-    def __len__(self) -> int:
-        """Count the networks that are remembered."""
-        return len(self._counts)
+        return count + 1 == self._max_wrong
 
 
 def client_network(address: str) -> str:

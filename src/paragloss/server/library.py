@@ -187,9 +187,9 @@ class Library:
         The client's turn ends with the work, even if nobody waits for the result any longer. Until then `close` can
         cancel the work by its deadline.
 
-        :param client: the address of whoever asks.
-        :param deadline: the deadline of the work. Its `is_long` is set if the client has used more than its share, so
-            that the work gives way to that of others; it measures the processor time, which is charged to the client.
+        :param client: the address of whoever asks; the processor time of the work is charged to it.
+        :param deadline: measures that time. It is marked as that of long work, which gives way to the work of others,
+            if the client has used more than its share.
         :param submit: starts the work and returns its future result.
         """
         turn = await self._reads.enter(client, self.limits.seconds)
@@ -223,6 +223,10 @@ class Library:
         threading.Thread(target=self._maintain, name="maintenance", daemon=True).start()
 
     def _maintain(self) -> None:
+        """Prepare the first searches of every collection, then encode and build graphs again and again.
+
+        It runs in a thread of its own until the library closes. Whatever fails is reported and tried again later.
+        """
         if self._closing.wait(SECONDS_BEFORE_READING_AHEAD):
             return
         for collection in self.collections.values():
@@ -295,6 +299,7 @@ class Library:
             threading.Thread(target=self._start_workers, args=(workers,), daemon=True).start()
 
     def _start_workers(self, previous: SearchWorkers) -> None:
+        """End worker processes and start as many new ones after a pause, unless the library closes meanwhile."""
         previous.close()
         if self._closing.wait(WORKER_RESTART_DELAY):
             return

@@ -165,6 +165,7 @@ async def _answer_http_error(_: Request, error: StarletteHTTPException) -> JSONR
 
 
 async def _answer_invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
+    """Answer with the first parameter that is missing or wrong, and why."""
     problem = error.errors()[0]
     parameter = ".".join(str(part) for part in problem["loc"][1:]) or str(problem["loc"][0])
     return JSONResponse({"error": f"{parameter}: {problem['msg']}"}, 422)

@@ -51,11 +51,12 @@ async def upload_file(
     modified: Annotated[float, Form(ge=0, le=1e11, description="When it was changed, in seconds since 1970.")] = 0,
 ) -> StreamingResponse:
     """Add the documents of a file of any kind that `paragloss index` reads."""
-    code = parse_language_code(lang) if lang else ""
+    language_code = parse_language_code(lang) if lang else ""
     folder_names = [_clean_name(part) for part in re.split(r"[/\\]", folder) if part.strip(". ")]
     id_prefix = "".join(f"{name}/" for name in folder_names)
     path = await _save_upload(file, modified)
-    return StreamingResponse(_FileIndexer(context, path, id_prefix, code).run(), media_type="application/x-ndjson")
+    indexer = _FileIndexer(context, path, id_prefix, language_code)
+    return StreamingResponse(indexer.run(), media_type="application/x-ndjson")
 
 
 async def _save_upload(file: UploadFile, modified: float) -> Path:
@@ -172,9 +173,13 @@ class _FileIndexer:
 
     def _read_batch(self, documents: Iterator[Document]) -> list[Document]:
         """Read some more documents; their path is the name of the file, not where it lies on this machine."""
-        path = self._prefix + self._path.name
-        batch = islice(documents, BATCH_SIZE)
-        return [d._replace(meta={**d.meta, "path": path}) if "path" in d.meta else d for d in batch]
+        batch = []
+        for document in islice(documents, BATCH_SIZE):
+            meta = dict(document.meta)
+            if "path" in meta:
+                meta["path"] = self._prefix + self._path.name
+            batch.append(document._replace(meta=meta))
+        return batch
 
     def _hide_folder(self, error: Exception) -> str:
         return shorten_paths(str(error).replace(f"{self._path.parent}{os.sep}", ""))

@@ -109,17 +109,20 @@ _collections: dict[str, tuple[Collection, Versions]] = {}
 
 
 def _start_worker(locations: Mapping[str, str]) -> None:
+    """Remember where each collection lies; it is opened when it is first searched."""
     global _locations
     _locations = locations
 
 
 def _warm_up_worker(versions: Mapping[str, Versions]) -> None:
+    """Open all collections and search them for the first time."""
     for name, collection_versions in versions.items():
         warm_up(_open_collection(name, collection_versions))
     exempt_from_garbage_collection()
 
 
 def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], arguments: Sequence[Any]) -> TimedResult:
+    """Run `work(collection, *arguments)` in this process, and measure the processor time that it takes."""
     collection = _open_collection(name, versions)
     start_time = time.thread_time()
     result = work(collection, *arguments)
@@ -127,13 +130,19 @@ def _run_in_worker(name: str, versions: Versions, work: Callable[..., Any], argu
 
 
 def _open_collection(name: str, versions: Versions) -> Collection:
-    """Return the collection of this process, opened again if something other than documents has changed."""
-    collection, known_versions = _collections.get(name, (None, ("", "")))
-    if collection is None or known_versions[1] != versions[1]:
+    """Return the collection of this process, as it is now.
+
+    It catches up with changed documents, and is opened again if anything else has changed.
+
+    :param versions: those that the server's process knows.
+    """
+    documents_version, other_version = versions
+    collection, (known_documents_version, known_other_version) = _collections.get(name, (None, ("", "")))
+    if collection is None or known_other_version != other_version:
         if collection is not None:
             collection.close()
         collection = Collection.open(_locations[name])
-    elif known_versions[0] != versions[0]:
+    elif known_documents_version != documents_version:
         collection.maintenance.catch_up()
     _collections[name] = collection, versions
     return collection
