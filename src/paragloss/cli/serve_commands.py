@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Annotated
 
 import typer
@@ -39,7 +38,6 @@ def serve(
         return
     if not collections:
         raise InputError("no COLLECTION given: name at least one folder or address, or a file with --config")
-    _check_port(host, port)
     serve_collections(
         collections,
         host=host,
@@ -63,7 +61,6 @@ def _serve_configured(config: str, collections: list[str] | None) -> None:
     configuration = read_configuration(config)
     for allowed_host in configuration.allowed_hosts:
         hosts.allow_host(allowed_host, remember=False)
-    _check_port(configuration.host, configuration.port)
     serve_collections(
         configuration.collections,
         host=configuration.host,
@@ -81,18 +78,6 @@ def _print_address(address: str) -> None:
     print(f"{address}  (Ctrl-C stops it)", flush=True)
 
 
-def _check_port(host: str, port: int) -> None:
-    """Raise InputError if the port can't be listened on, before collections are opened and an address is printed."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"{host}:{port} can't be listened on ({reason}): choose another --port or --host") from None
-
-
 @app.command(rich_help_panel=COMMON)
 def mcp(
     collection: Location,
@@ -105,7 +90,6 @@ def mcp(
     from paragloss.server import assistants
 
     if http:
-        _check_port(host, port)
         assistants.serve_http(collection, host=host, port=port, keys=keys or None, on_start=_print_address)
     else:
         assistants.serve_stdio(collection)

@@ -16,6 +16,7 @@ from paragloss.errors import MissingExtraError, ParaglossError
 from paragloss.server.answers import explain_document, find_documents, gloss_text, show_document
 from paragloss.server.keys import Keys, is_loopback, require_keys
 from paragloss.server.limits import DEFAULT
+from paragloss.server.run import format_address, open_port, serve_until_signal
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -123,25 +124,18 @@ def serve_http(
     """
     allowed_keys = Keys.read(keys) if keys else Keys()
     require_keys(host, allowed_keys)
-    try:
-        import uvicorn
-
-        from paragloss.server.connections import LimitedConnection
-    except ImportError:
-        raise MissingExtraError("serving assistants", "serve") from None
-    with Collection.open(location) as collection:
+    with open_port(host, port) as listener, Collection.open(location) as collection:
         app = build_mcp_application(collection, keys=allowed_keys, host=host)
-        host_name = "localhost" if is_loopback(host) else host
-        on_start(f"http://{host_name}:{port}{MCP_PATH}")
-        uvicorn.run(app, host=host, port=port, http=LimitedConnection, ws="none", log_level="warning")
+        on_start(format_address(host, port) + MCP_PATH.removeprefix("/"))
+        serve_until_signal(app, listener)
 
 
 def build_mcp_application(collection: Collection, *, keys: Keys | None = None, host: str = "127.0.0.1") -> ASGIApp:
     """Build the application of the HTTP transport, with the checks of the search server before it."""
+    app = build_mcp_server(collection).streamable_http_app(streamable_http_path=MCP_PATH, host=host)
     from paragloss.server.guard import Guard
     from paragloss.server.metrics import Metrics
 
-    app = build_mcp_server(collection).streamable_http_app(streamable_http_path=MCP_PATH, host=host)
     return Guard(app, limits=DEFAULT, metrics=Metrics(), keys=keys or Keys(), loopback=is_loopback(host))
 
 

@@ -6,13 +6,16 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.server.keys import Keys, is_loopback, require_keys
+from paragloss.server.logs import log_event, log_to_stderr
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from paragloss.server.configuration import WatchedSource
     from paragloss.server.library import Library
@@ -51,21 +54,20 @@ def serve(
     :param log_queries: whether queries are written to the log.
     :param workers: how many processes search beside this one, which searches itself where there are none.
     :param watch: sources that are indexed again and again while the server runs.
-    :param on_start: is called with the address of the page once the port is open.
+    :param on_start: is called with the address of the page once the collections are open.
+    :raises InputError: if other machines can reach `host` and there are no keys, or another program has the port.
     """
     allowed_keys = Keys.read(keys) if keys else Keys()
     require_keys(host, allowed_keys)
-    build_application = _import_application_builder()
-    from paragloss.server.logs import log_event
-
-    guard_settings = {"keys": allowed_keys, "loopback": is_loopback(host), "origins": origins}
-    with _open_port(host, port) as listener:
+    build_application = partial(
+        _import_application_builder(), keys=allowed_keys, loopback=is_loopback(host), origins=origins
+    )
+    with open_port(host, port) as listener:
         library = _open_library(collections, workers, watch)
-        app = build_application(library, **guard_settings, log_queries=log_queries, shutdown_seconds=CLOSING_SECONDS)
+        app = build_application(library, log_queries=log_queries, shutdown_seconds=CLOSING_SECONDS)
         log_event("serving", collections=list(library.collections), host=host, port=port)
-        host_name = "localhost" if is_loopback(host) else host
-        on_start(f"http://{host_name}:{port}/")
-        _serve_until_signal(app, listener)
+        on_start(format_address(host, port))
+        serve_until_signal(app, listener)
         log_event("stopped")
 
 
@@ -81,7 +83,6 @@ def _import_application_builder() -> Callable[..., FastAPI]:
 def _open_library(collections: Sequence[str], workers: int, watch: Sequence[WatchedSource]) -> Library:
     """Open collections, watch their sources, and write what happens from now on to the log."""
     from paragloss.server.library import Library
-    from paragloss.server.logs import log_to_stderr
 
     library = Library.open(collections, workers=workers)
     library.watch_sources(watch)
@@ -89,7 +90,7 @@ def _open_library(collections: Sequence[str], workers: int, watch: Sequence[Watc
     return library
 
 
-def _serve_until_signal(app: FastAPI, listener: socket.socket) -> None:
+def serve_until_signal(app: ASGIApp, listener: socket.socket) -> None:
     """Answer requests on an open port until SIGINT or SIGTERM."""
     import uvicorn
 
@@ -113,14 +114,23 @@ def _serve_until_signal(app: FastAPI, listener: socket.socket) -> None:
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def _open_port(host: str, port: int) -> socket.socket:
-    """Listen on a port; InputError where another program has it."""
+def open_port(host: str, port: int) -> socket.socket:
+    """Listen on a port, before anything is opened that takes time.
+
+    :raises InputError: if another program has the port, or the host is not on this machine.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"port {port} of {host} can't be opened ({reason}): give another one with --port") from None
+        raise InputError(f"{host}:{port} can't be listened on ({reason}): choose another --port or --host") from None
+
+
+def format_address(host: str, port: int) -> str:
+    """Return the address by which clients of a server on this machine, or elsewhere, reach it."""
+    host_name = "localhost" if is_loopback(host) else host
+    return f"http://{host_name}:{port}/"
 
 
 def _raise_descriptor_limit() -> int:
