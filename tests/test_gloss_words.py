@@ -3,40 +3,23 @@
 import json
 
 import pytest
+from translators import FixedTranslator
 
 from paragloss.analysis.sentences import split_sentences
-from paragloss.errors import LanguageError
 from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
 from paragloss.gloss.identifiers import find_code_words, is_software_identifier
 from paragloss.translation import default
 from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
-from paragloss.types import Alternative, Translation
+
+BUILT_IN = {"default": default.open(), "lexicon": lexicon.open()}
 
 
-class WordTranslator:
-    """A translator with a few words, and perhaps parts of words."""
-
-    def __init__(self, words, parts=None):
-        self.words, self.parts = words, parts or {}
-
-    def knows(self, source, target):
-        return target == "en"
-
-    def translate(self, query, to):
-        if to != "en":
-            raise LanguageError(f"no {to}")
-        from paragloss.analysis import analyzer
-
-        clauses = []
-        for span in analyzer(query.lang).spans(query.text):
-            written = query.text[span.start : span.end]
-            for part in self.parts.get(written.lower(), [written]):
-                alternatives = self.words.get(part.lower(), {part: 1.0})
-                clauses.append(Translation(part, tuple(Alternative(t, w) for t, w in alternatives.items())))
-        return clauses
+def make_translator(words, parts=None):
+    """A translator into English with a few words, {word: {meaning: weight}}, and perhaps parts of compounds."""
+    return FixedTranslator(words, parts=parts, targets=["en"])
 
 
-GERMAN = WordTranslator(
+GERMAN = make_translator(
     {"bank": {"bank": 0.6, "bench": 0.4}, "park": {"park": 1.0}, "zug": {"train": 0.9}, "verspätung": {"delay": 0.8}},
     parts={"zugverspätung": ["zug", "verspätung"]},
 )
@@ -51,22 +34,25 @@ def test_content_words_get_meanings_with_places_and_shares():
     glossed = gloss(text, "de", "en", {"table": GERMAN})
     word = next(word for word in glossed.words if word.text == "Bank")
     assert text[word.start : word.end] == "Bank"
-    assert [(m.text, round(m.weight, 2), m.source) for m in word.meanings] == [
-        ("bank", 0.6, "table"),
-        ("bench", 0.4, "table"),
-    ]
+    meanings = [(meaning.text, round(meaning.weight, 2), meaning.source) for meaning in word.meanings]
+    assert meanings == [("bank", 0.6, "table"), ("bench", 0.4, "table")]
     assert {w.text: w.kind for w in glossed.words}["Die"] == "stop"
 
 
-def test_what_the_reader_asked_for_decides_between_senses():
-    spanish = WordTranslator({"banco": {"bank": 0.6, "bench": 0.4}})
-    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish})) == {"banco": "bank"}
-    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish}, query="wooden bench")) == {"banco": "bench"}
+@pytest.mark.parametrize(
+    ("query", "meaning"), [("", "bank"), ("wooden bench", "bench"), ("bee", "bank"), ("a shore", "bank")]
+)
+def test_what_the_reader_asked_for_decides_between_likely_senses(query, meaning):
+    spanish = make_translator({"banco": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
+    assert best_meanings(gloss("un banco", "es", "en", {"t": spanish}, query=query)) == {"banco": meaning}
 
 
 def test_a_glossary_outweighs_other_sources():
-    other = WordTranslator({"banco": {"shoal": 1.0}})
-    glossed = gloss("un banco", "es", "en", {"table": WordTranslator({"banco": {"bank": 1.0}}), "glossary": other})
+    sources = {
+        "table": make_translator({"banco": {"bank": 1.0}}),
+        "glossary": make_translator({"banco": {"shoal": 1.0}}),
+    }
+    glossed = gloss("un banco", "es", "en", sources)
     assert best_meanings(glossed) == {"banco": "shoal"}
     assert glossed.words[-1].meanings[0].source == "glossary"
 
@@ -77,15 +63,14 @@ def test_parts_of_a_compound_are_said_together():
 
 
 def test_names_and_unknown_words_are_romanised_and_not_translated():
-    glossed = gloss("Вчера Чайковский пришёл", "ru", "en", {"t": WordTranslator({"вчера": {"yesterday": 1.0}})})
+    glossed = gloss("Вчера Чайковский пришёл", "ru", "en", {"t": make_translator({"вчера": {"yesterday": 1.0}})})
     name = next(word for word in glossed.words if word.text == "Чайковский")
     assert (name.kind, name.romanised, name.meanings) == ("name", "Chaykovskiy", ())
 
 
 def test_the_rendering_follows_the_text():
-    spanish = WordTranslator(
-        {"perro": {"dog": 1.0}, "duerme": {"sleeps": 1.0}, "gato": {"cat": 1.0}, "come": {"eats": 1.0}}
-    )
+    meanings = {"perro": "dog", "duerme": "sleeps", "gato": "cat", "come": "eats"}
+    spanish = make_translator({word: {meaning: 1.0} for word, meaning in meanings.items()})
     assert gloss("El perro duerme. El gato come.", "es", "en", {"t": spanish}).rendering == "dog sleeps. cat eats."
 
 
@@ -95,40 +80,41 @@ def test_a_source_without_the_languages_is_passed_over():
 
 
 def test_what_is_said_can_be_written_as_json():
-    written = gloss("Вчера 12 котов", "ru", "en", {"t": WordTranslator({"котов": {"cats": 1.0}})}).as_json()
+    written = gloss("Вчера 12 котов", "ru", "en", {"t": make_translator({"котов": {"cats": 1.0}})}).as_json()
     assert [word["kind"] for word in json.loads(json.dumps(written))["words"]] == ["unknown", "other", "word"]
+
+
+RUCHE, APFEL = "La ruche est là. L'abeille vit dans une maison blanche.", "Er hat einen alten Apfel gegessen."
 
 
 @pytest.mark.parametrize(
     ("lang", "text", "word", "meaning"),
     [
-        ("fr", "La ruche est là. L'abeille vit dans une maison blanche.", "blanche", "white"),
-        ("fr", "La ruche est là. L'abeille vit dans une maison blanche.", "maison", "house"),
-        ("de", "Er hat einen alten Apfel und Honig gegessen.", "gegessen", "eaten"),
-        ("de", "Er hat einen alten Apfel und Honig gegessen.", "Honig", "honey"),
+        ("fr", RUCHE, "blanche", "white"),
+        ("fr", RUCHE, "maison", "house"),
+        ("de", APFEL, "gegessen", "eaten"),
+        ("de", APFEL, "Apfel", "apple"),
         ("ru", "пчёлы превращают нектар в мёд", "мёд", "honey"),
     ],
 )
 def test_each_word_says_where_its_meaning_stands_in_the_rendering(lang, text, word, meaning):
     written = gloss(text, lang, "en", BUILT_IN).as_json()
-    rendered = {
-        row["text"]: written["rendering"][slice(*row["rendered"])] for row in written["words"] if "rendered" in row
-    }
-    assert rendered[word] == meaning
+    (row,) = [row for row in written["words"] if row["text"] == word]
+    assert written["rendering"][slice(*row["rendered"])] == meaning
 
 
 def test_what_is_not_rendered_has_no_place_in_the_rendering():
-    words = WordTranslator({"chat": {"cat": 1.0}, "minou": {"cat": 1.0}})
+    words = make_translator({"chat": {"cat": 1.0}, "minou": {"cat": 1.0}})
     written = gloss("chat minou", "fr", "en", {"t": words}).as_json()
     assert written["rendering"] == "cat"
     assert [row.get("rendered") for row in written["words"]] == [[0, 3], None]
 
 
 def test_a_sentence_is_glossed_once_although_each_request_has_its_own_glossary_translator():
-    glossary, model = UserGlossary([Pair("da", "hus", "en", "house")]), default.open()
+    glossary = UserGlossary([Pair("da", "hus", "en", "house")])
 
     def gloss_sentence():
-        sources = {"default": CorrectedTranslator(model, glossary), "lexicon": lexicon.open()}
+        sources = {**BUILT_IN, "default": CorrectedTranslator(BUILT_IN["default"], glossary)}
         return gloss("Das Haus am Seeufer.", "de", "en", sources).sentences[0][1]
 
     assert gloss_sentence() is gloss_sentence()
@@ -141,28 +127,24 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
         ("La banque est fermée.", "fr"),
         ("The bank is closed.", "en"),
     ]
-    sources = {"default": default.open(), "lexicon": lexicon.open()}
-    for query_text in ("", "bank", "river bench", "bank"):
+    for query in ("", "bank", "river bench", "bank"):
         sentence_glosses.analyze_sentence.cache_clear()
         senses.describe_word_by_built_in_sources.cache_clear()
-        one_by_one = [gloss(text, lang, "en", sources, query=query_text).as_json() for text, lang in texts]
+        one_by_one = [gloss(text, lang, "en", BUILT_IN, query=query).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too
-            in_batch = glosses(texts, "en", sources, query=query_text)
-            assert [gloss_of_text.as_json() for gloss_of_text in in_batch] == one_by_one
-    for (text, _), gloss_of_text in zip(texts, one_by_one, strict=True):
-        assert all(text[word["start"] : word["end"]] == word["text"] for word in gloss_of_text["words"])
+            assert [glossed.as_json() for glossed in glosses(texts, "en", BUILT_IN, query=query)] == one_by_one
+    for (text, _), glossed in zip(texts, one_by_one, strict=True):
+        assert all(text[word["start"] : word["end"]] == word["text"] for word in glossed["words"])
     assert not any(word["meanings"] for word in one_by_one[-1]["words"])
 
 
 def test_what_was_asked_before_does_not_stay_with_a_sentence():
-    sources = {"default": default.open(), "lexicon": lexicon.open()}
-    glosses_said = [
-        gloss("Das Schloss", "de", "en", sources, query=query_text)
-        for query_text in ("", "castle", "lock", "", "castle")
+    glosses_in_turn = [
+        gloss("Das Schloss", "de", "en", BUILT_IN, query=query) for query in ("", "castle", "lock", "", "castle")
     ]
     expected = ("castle", "castle", "lock", "castle", "castle")
-    assert [gloss_of_text.rendering for gloss_of_text in glosses_said] == [f"the {word}" for word in expected]
-    assert glosses_said[0].words == glosses_said[3].words != glosses_said[2].words
+    assert [glossed.rendering for glossed in glosses_in_turn] == [f"the {word}" for word in expected]
+    assert glosses_in_turn[0].words == glosses_in_turn[3].words != glosses_in_turn[2].words
 
 
 @pytest.mark.parametrize(
@@ -182,16 +164,7 @@ def test_sentences_end_in_every_script(lang, text, count):
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "\u200b"])
 def test_a_text_without_words_has_no_gloss(text):
-    assert gloss(text, "de", "en", {"says": WordTranslator({})}).words == ()
-
-
-def test_what_was_asked_for_decides_between_likely_meanings_only():
-    says = WordTranslator({"bank": {"bank": 0.5, "bench": 0.4, "bee": 0.1}})
-    decided = [
-        gloss("Bank", "de", "en", {"says": says}, query=query_text).words[0].meanings[0].text
-        for query_text in ("", "bench", "bee")
-    ]
-    assert decided == ["bank", "bench", "bank"]
+    assert gloss(text, "de", "en", {"says": make_translator({})}).words == ()
 
 
 SPANISH = {
@@ -200,46 +173,37 @@ SPANISH = {
 }  # fmt: skip
 
 
-def test_the_other_words_of_the_sentence_decide_between_senses():
-    spanish = {"default": WordTranslator(SPANISH)}
-    assert best_meanings(gloss("dinero y cuenta del banco", "es", "en", spanish))["banco"] == "bank"
-    assert best_meanings(gloss("un banco bajo el árbol del jardín", "es", "en", spanish))["banco"] == "bench"
-    assert (
-        best_meanings(gloss("Un banco. Un árbol.", "es", "en", spanish))["banco"] == "bank"
-    )  # not those of another sentence
-
-
-def test_nobody_argues_with_the_readers_own_words():
-    sources = {"default": WordTranslator(SPANISH), "glossary": WordTranslator({"banco": {"bank": 1.0}})}
-    glossed = gloss("un banco bajo el árbol", "es", "en", sources)
-    word = next(word for word in glossed.words if word.text == "banco")
-    assert (word.meanings[0].text, word.meanings[0].source) == ("bank", "glossary")
-
-
-def test_a_collections_own_models_are_not_swayed():
-    own = {"table": WordTranslator(SPANISH)}
-    assert best_meanings(gloss("un banco bajo el árbol del jardín", "es", "en", own))["banco"] == "bank"
-
-
-def test_shares_still_sum_to_what_they_did():
-    glossed = gloss("un banco bajo el árbol del jardín", "es", "en", {"default": WordTranslator(SPANISH)})
+@pytest.mark.parametrize(
+    ("source", "text", "meaning"),
+    [
+        ("default", "dinero y cuenta del banco", "bank"),
+        ("default", "un banco bajo el árbol del jardín", "bench"),
+        ("default", "Un banco. Un árbol.", "bank"),  # words of another sentence do not count
+        ("table", "un banco bajo el árbol del jardín", "bank"),  # a collection's own models are not swayed
+    ],
+)
+def test_the_other_words_of_the_sentence_decide_between_senses_of_the_default_model(source, text, meaning):
+    glossed = gloss(text, "es", "en", {source: make_translator(SPANISH)})
+    assert best_meanings(glossed)["banco"] == meaning
     word = next(word for word in glossed.words if word.text == "banco")
     assert sum(meaning.weight for meaning in word.meanings) == pytest.approx(1)
     assert word.confidence <= word.meanings[0].weight
 
 
+def test_the_other_words_do_not_overrule_the_glossary():
+    sources = {"default": make_translator(SPANISH), "glossary": make_translator({"banco": {"bank": 1.0}})}
+    assert best_meanings(gloss("un banco bajo el árbol", "es", "en", sources))["banco"] == "bank"
+
+
 def test_a_word_that_is_english_but_for_its_ending_has_a_meaning():
-    glossed = best_meanings(gloss("documentos y protocolos", "es", "en", {"default": default.open()}))
+    glossed = best_meanings(gloss("documentos y protocolos", "es", "en", {"default": BUILT_IN["default"]}))
     assert (glossed["documentos"].lower()[:8], glossed["protocolos"].lower()[:8]) == ("document", "protocol")
 
 
 def test_an_unknown_form_is_read_without_its_ending_and_said_to_be_a_guess():
-    word = gloss("digitálnych", "sk", "en", {"default": default.open()}).words[0]
+    word = gloss("digitálnych", "sk", "en", {"default": BUILT_IN["default"]}).words[0]
     assert word.meanings[0].text.startswith("digit")
     assert word.confidence <= 0.5
-
-
-BUILT_IN = {"default": default.open(), "lexicon": lexicon.open()}
 
 
 @pytest.mark.parametrize(
@@ -303,7 +267,7 @@ GERMAN_LEXICON = lexicon.pack_lexicon({"de": {"der": [lexicon.LexiconEntry("the"
 
 @pytest.mark.parametrize("identifier", ["bgra8unorm", "addEventListener", "24px", "onsecuritypolicyviolation", "xhp"])
 def test_an_identifier_of_software_is_no_meaning(identifier):
-    sources = {"default": WordTranslator({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
+    sources = {"default": make_translator({"zzykl": {identifier: 1.0}}), "lexicon": lexicon.open()}
     word = gloss("zzykl", "de", "en", sources).words[0]
     assert (word.kind, word.meanings) == ("unknown", ())
 
@@ -327,7 +291,7 @@ def test_english_words_are_no_identifiers():
 
 def test_a_word_with_only_unlikely_guesses_is_unknown():
     def gloss_word(share):
-        sources = {"default": WordTranslator({"vorrat": {"stash": share, "store": share}}), "lexicon": GERMAN_LEXICON}
+        sources = {"default": make_translator({"vorrat": {"stash": share, "store": share}}), "lexicon": GERMAN_LEXICON}
         return gloss("vorrat", "de", "en", sources).words[0]
 
     assert (gloss_word(0.25).kind, gloss_word(0.25).meanings) == ("unknown", ())
