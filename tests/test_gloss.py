@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from paragloss.analysis import analyzer
@@ -47,8 +48,6 @@ def test_white_space_is_folded_and_marks_follow():
 
 
 def test_contributions_add_up_to_the_score_of_a_linear_model():
-    import numpy as np
-
     table = np.array([[1, 0], [0.6, 0.8]], np.float32)
     tokenizer = analyzer("en").terms
     words = [tokenizer("lava")[0], tokenizer("ash")[0]]
@@ -62,3 +61,9 @@ def test_a_passage_ends_between_words():
     text = "Cold floods drown whole villages and fields every single year."
     passage = snippet_of(analyzer("en").tokenize(text), dict.fromkeys(analyzer("en").terms("drown"), 1.0), width=22)
     assert passage.text.removesuffix(" …").split()[-1] in text.split()
+
+
+def test_a_passage_ends_with_the_last_sentence_that_fits():
+    text = "Ash fell on the roofs. Nobody slept. The wind turned. " + "Later the whole village was rebuilt. " * 3
+    passage = snippet_of(analyzer("en").tokenize(text), {"ash": 1.0}, width=50)
+    assert passage.text == "Ash fell on the roofs. Nobody slept. The wind turned. …"

@@ -2,12 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 from translators import FixedTranslator
 
 from paragloss.analysis.sentences import split_sentences
 from paragloss.gloss import gloss, glosses, lexicon, senses, sentence_glosses
 from paragloss.gloss.identifiers import find_code_words, is_software_identifier
+from paragloss.gloss.word_associations import ASSOCIATION_STRENGTH, WordAssociations
 from paragloss.translation import default
 from paragloss.translation.glossary import CorrectedTranslator, Pair, UserGlossary
 
@@ -195,6 +197,14 @@ def test_the_other_words_do_not_overrule_the_glossary():
     assert best_meanings(gloss("un banco bajo el árbol", "es", "en", sources))["banco"] == "bank"
 
 
+def test_a_meaning_is_rated_by_the_other_words_of_the_sentence_only():
+    vectors = np.array([[127, 0], [0, 127], [0, 127]], np.int8)
+    associations = WordAssociations(["bank", "bench", "tree"], vectors, np.ones(3, np.float32))
+    factors = associations.rate_meanings(["bank", "bench", "tree"], np.array([0.5, 0.5, 1.0]), np.array([0, 2]))
+    # The context of "banco" is (0, 1), that of "árbol" (1/2, 1/2).
+    assert np.log(factors) / ASSOCIATION_STRENGTH == pytest.approx([0, 1, 0.5**0.5], abs=1e-6)
+
+
 def test_a_word_that_is_english_but_for_its_ending_has_a_meaning():
     glossed = best_meanings(gloss("documentos y protocolos", "es", "en", {"default": BUILT_IN["default"]}))
     assert (glossed["documentos"].lower()[:8], glossed["protocolos"].lower()[:8]) == ("document", "protocol")
@@ -238,9 +248,12 @@ def test_an_english_heading_of_a_foreign_page_is_not_glossed(heading):
     assert gloss(f"{heading}\nBạn có thể đọc trang này.", "vi", "en", BUILT_IN).rendering.startswith(heading)
 
 
-def test_short_foreign_sentences_are_not_taken_for_the_readers_language():
-    texts = [("Der Zug.", "de"), ("Problem gelöst.", "de"), ("Une table.", "fr"), ("Grand Prix Hungaria 2009.", "ms")]
-    assert all(glossed.words for glossed in glosses(texts, "en", BUILT_IN))
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [("de", "Der Zug. Problem gelöst."), ("fr", "Une table."), ("ms", "Grand Prix Hungaria 2009."), ("fr", "Orange.")],
+)
+def test_short_foreign_sentences_are_not_taken_for_the_readers_language(lang, text):
+    assert all(sentence.words for _, sentence in gloss(text, lang, "en", BUILT_IN).sentences)
 
 
 @pytest.mark.parametrize(
