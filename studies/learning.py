@@ -17,7 +17,7 @@ from sources import KINDS, Pair
 
 from paragloss import artefacts
 from paragloss.analysis import analyzer
-from paragloss.translation.parallel_terms import make_bags
+from paragloss.translation.parallel_terms import TermSequences, make_bags
 from paragloss.translation.word_alignment import TermBags, align_terms
 from paragloss.translation.word_table import TermSpellings
 
@@ -101,7 +101,8 @@ def learned(
     weight = np.array([weights[kind] for kind in sorted(KINDS)])[np.searchsorted(sorted(KINDS), bitext.kinds)]
     used = np.isin(bitext.parts, list(parts)) & (np.diff(en.start) > 0) & (np.diff(other.start) > 0) & (weight > 0)
     en, other = _select_texts(en, used), _select_texts(other, used)
-    bag = [_weighed(make_bags(c.start, c.term, len(c.words.terms), max_terms), weight[used]) for c in (en, other)]
+    sequences = [TermSequences(cut.start, cut.term, len(cut.words.terms)) for cut in (en, other)]
+    bag = [_weighed(make_bags(texts, max_terms), weight[used]) for texts in sequences]
     from_english = _slim(align_terms(bag[0], bag[1]).probability)
     into_english = _slim(align_terms(bag[1], bag[0]).probability)
     curated = np.flatnonzero(np.isin(bitext.kinds[used], ["words", "names"]))
@@ -124,8 +125,8 @@ def _select_texts(cut: Cut, used: np.ndarray) -> Cut:
 
 
 def _weighed(bag: TermBags, weight: np.ndarray) -> TermBags:
-    weight_per_term = np.repeat(weight, np.diff(bag.start))
-    return bag._replace(weight=(bag.weight * weight_per_term).astype(np.float32))
+    weight_per_term = np.repeat(weight, np.diff(bag.starts))
+    return bag._replace(weights=(bag.weights * weight_per_term).astype(np.float32))
 
 
 def _slim(matrix: sp.csr_matrix) -> sp.csr_matrix:

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paragloss.translation import word_alignment
-from paragloss.translation.parallel_terms import make_bags
 from paragloss.translation.word_alignment import TermBags, align_terms, find_candidate_pairs, log_likelihood_ratio
 
 DAS, HAUS, BUCH, EIN = range(4)
@@ -20,8 +19,7 @@ def make_bags_of_ids(*sentences, width):
     """Sentences of term ids as bags, every word at the same position: order says nothing."""
     start = np.cumsum([0] + [len(sentence) for sentence in sentences])
     flat = np.array([i for sentence in sentences for i in sentence], np.int32)
-    same = np.ones(len(flat), np.float32)
-    return TermBags(start, flat, same, same, width)
+    return TermBags(start, flat, np.ones(len(flat), np.float32), np.ones(len(flat), np.float32), width)
 
 
 # das Haus, das Buch, ein Buch; and likewise the house, the book, a book
@@ -29,7 +27,7 @@ SENTENCES = make_bags_of_ids([DAS, HAUS], [DAS, BUCH], [EIN, BUCH], width=4)
 
 
 def pair_set(candidates):
-    return set(zip(candidates.source.tolist(), candidates.target.tolist(), strict=True))
+    return set(zip(candidates.sources.tolist(), candidates.targets.tolist(), strict=True))
 
 
 def test_presence_ignores_how_often_a_term_occurs():
@@ -67,12 +65,9 @@ sentences = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=5), min_si
 @given(sentences, sentences, st.sampled_from([0.0, 4.0]), st.sampled_from([2, 100]))
 def test_the_likelihood_never_falls_and_rows_are_distributions(left, right, diagonal, candidates):
     count = min(len(left), len(right))
-    source, target = (
-        make_bags(
-            np.cumsum([0] + [len(s) for s in side[:count]]), np.concatenate(side[:count]).astype(np.int32), 6, 300
-        )
-        for side in (left, right)
-    )
+    source, target = (make_bags_of_ids(*side[:count], width=6) for side in (left, right))
+    for bags in (source, target):
+        bags.positions[:] = np.concatenate([np.linspace(0, 1, size) for size in np.diff(bags.starts)])
     learned = align_terms(source, target, iterations=8, diagonal=diagonal, candidates=candidates)
     assert all(b >= a - 1e-6 for a, b in zip(learned.likelihood, learned.likelihood[1:], strict=False))
     mass = np.asarray(learned.probability.sum(axis=1)).ravel()
@@ -82,8 +77,8 @@ def test_the_likelihood_never_falls_and_rows_are_distributions(left, right, diag
 def learn_by_loops(source, target, *, iterations, diagonal, null, prior):
     """Model 1 with positions as a textbook has it: dictionaries, and a loop over every text and word."""
     word_lists = [
-        [(bags.term[i], bags.weight[i], bags.position[i]) for i in range(bags.start[text], bags.start[text + 1])]
-        for text in range(len(source.start) - 1)
+        [(bags.terms[i], bags.weights[i], bags.positions[i]) for i in range(bags.starts[text], bags.starts[text + 1])]
+        for text in range(len(source.starts) - 1)
         for bags in (source, target)
     ]
     pairs = list(zip(word_lists[::2], word_lists[1::2], strict=True))

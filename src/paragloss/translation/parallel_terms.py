@@ -7,7 +7,7 @@ Neighbours that meet far more often than chance are a collocation (normalised po
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,43 +28,43 @@ MIN_PHRASE_COUNT = 10
 MIN_PHRASE_NPMI = 0.5
 
 
-class LanguageTexts(NamedTuple):
-    """All texts of one language."""
+class TermSequences(NamedTuple):
+    """Texts of one language as numbers of their terms, text after text."""
 
-    unit: Integers  # (texts,) 2 x number of the concept, plus 1 for its title
-    bags: TermBags
-    words: TermSpellings
+    starts: Integers  # (texts + 1,) where each text begins in `terms`
+    terms: Integers  # (words,)
+    n_terms: int  # different terms: they are numbered from 0
 
 
 class TokenizedTexts(NamedTuple):
-    """Texts as term ids, text after text, and the terms the ids stand for."""
+    """Texts as numbers of their terms, and the terms that the numbers stand for."""
 
-    start: Integers  # (texts + 1,)
-    term: Integers
+    sequences: TermSequences
     words: TermSpellings
 
 
-class TermSequences(NamedTuple):
-    """Texts as term ids, text after text."""
+class LanguageTexts(NamedTuple):
+    """All texts of one language, prepared to learn translations from."""
 
-    start: Integers  # (texts + 1,)
-    term: Integers
+    units: Integers  # (texts,) 2 x number of the concept, plus 1 for its title: a text and its translations share it
+    bags: TermBags
+    words: TermSpellings
 
 
 def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool) -> LanguageTexts:
     """Tokenize all texts of a language; a title is a text of its own.
 
-    :param max_terms: distinct terms kept of a document
+    :param aligned: concepts, each with texts in some languages
+    :param max_terms: distinct terms kept of a long text
     :param phrases: make collocations one term, `first second`
     """
     units, texts = _list_texts(aligned, lang)
-    start, term, words = tokenize_texts(texts, lang)
+    sequences, words = tokenize_texts(texts, lang)
     if phrases:
-        n_terms = len(words.terms)
-        collocations = find_collocations(start, term, n_terms)
-        start, term = merge_collocations(start, term, n_terms, collocations)
+        collocations = find_collocations(sequences)
+        sequences = merge_collocations(sequences, collocations)
         words = _add_phrases(words, collocations)
-    return LanguageTexts(np.array(units, np.int64), make_bags(start, term, len(words.terms), max_terms), words)
+    return LanguageTexts(np.array(units, np.int64), make_bags(sequences, max_terms), words)
 
 
 def _list_texts(aligned: Aligned, lang: str) -> tuple[list[int], list[str]]:
@@ -105,82 +105,88 @@ def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
             term_numbers.append(number_by_term.setdefault(span.term, len(number_by_term)))
         spelling_counts.update([(span.term, text[span.start : span.end]) for span in spans])
         sizes.append(len(spans))
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    sequences = TermSequences(_sum_sizes(sizes), np.asarray(term_numbers, np.int64), len(number_by_term))
     spelling_by_term = choose_spellings(spelling_counts, lang)
-    words = TermSpellings(list(number_by_term), [spelling_by_term[term] for term in number_by_term])
-    return TokenizedTexts(start, np.asarray(term_numbers, np.int64), words)
+    return TokenizedTexts(
+        sequences, TermSpellings(list(number_by_term), [spelling_by_term[term] for term in number_by_term])
+    )
 
 
-def make_bags(start: Integers, term: Integers, n_terms: int, max_terms: int) -> TermBags:
+def _sum_sizes(sizes: Sequence[int] | Integers) -> Integers:
+    """Return where each text begins, and where the last one ends: [0, 2, 5] for texts of 2 and 3 words."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def make_bags(texts: TermSequences, max_terms: int) -> TermBags:
     """Make entries of texts: all words of a sentence, or the distinct terms of highest tf-idf of a document.
 
     A document's term is at its mean position and weighs 1 + ln(count).
 
-    :param start: (texts + 1,) where each text begins in `term`
     :param max_terms: entries of a text at most
+    :return: the entries of each text in the order of their positions
     """
-    sizes = np.diff(start)
-    entries = _join_words_of_documents(term, sizes, n_terms)
-    scores = _score_entries(entries, sizes, n_terms)
-    entries = entries.select(_find_best(entries.text, scores, max_terms))
-    entries = entries.select(np.lexsort((entries.position, entries.text)))
-    new_sizes = np.bincount(entries.text, minlength=len(sizes))
+    sizes = np.diff(texts.starts)
+    entries = _join_words_of_documents(texts.terms, sizes, texts.n_terms)
+    scores = _score_entries(entries, sizes, texts.n_terms)
+    entries = entries.select(_find_best(entries.texts, scores, max_terms))
+    entries = entries.select(np.lexsort((entries.positions, entries.texts)))
     return TermBags(
-        start=np.concatenate([[0], np.cumsum(new_sizes)]).astype(np.int64),
-        term=entries.term.astype(np.int32),
-        weight=entries.weight.astype(np.float32),
-        position=entries.position.astype(np.float32),
-        n_terms=n_terms,
+        starts=_sum_sizes(np.bincount(entries.texts, minlength=len(sizes))),
+        terms=entries.terms.astype(np.int32),
+        weights=entries.weights.astype(np.float32),
+        positions=entries.positions.astype(np.float32),
+        n_terms=texts.n_terms,
     )
 
 
 class _Entries(NamedTuple):
-    """Entries of texts; the arrays have one item for each."""
+    """Terms in texts, text after text; the arrays have one item for each."""
 
-    text: Integers  # its number
-    term: Integers
-    position: Floats  # relative to the length of the text
-    weight: Floats
+    texts: Integers  # the number of the text
+    terms: Integers
+    positions: Floats  # from 0, the beginning of the text, to 1
+    weights: Floats
 
     def select(self, indices: Integers) -> _Entries:
         """Return some of the entries, in the order of their indices."""
-        return _Entries(self.text[indices], self.term[indices], self.position[indices], self.weight[indices])
+        return _Entries(self.texts[indices], self.terms[indices], self.positions[indices], self.weights[indices])
 
 
-def _join_words_of_documents(term: Integers, sizes: Integers, n_terms: int) -> _Entries:
+def _join_words_of_documents(terms: Integers, sizes: Integers, n_terms: int) -> _Entries:
     """Join the equal words of each document into one entry; each word of a sentence becomes an entry of its own.
 
-    :param term: the term of each word
-    :param sizes: the number of words of each text
+    :param terms: (words,) the term of each word, text after text
+    :param sizes: (texts,) the number of words of each text
     """
-    text, position = list_groups(sizes), list_positions(sizes)  # of each word
+    texts, positions = list_groups(sizes), list_positions(sizes)  # (words,) the text of a word, its position there
     # Each word of a sentence has its own key; equal words of a document share one.
-    is_of_document = (sizes > MAX_SENTENCE_TERMS)[text]
-    key_in_text = np.where(is_of_document, term, n_terms + position)
-    key = text * np.int64(n_terms + MAX_SENTENCE_TERMS) + key_in_text
-    _, first_word, entry_of_word, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    mean_position = np.bincount(entry_of_word, (position + 0.5) / sizes[text]) / count
-    return _Entries(text[first_word], term[first_word], mean_position, 1 + np.log(count))
+    is_of_document = (sizes > MAX_SENTENCE_TERMS)[texts]
+    keys_in_text = np.where(is_of_document, terms, n_terms + positions)
+    keys = texts * np.int64(n_terms + MAX_SENTENCE_TERMS) + keys_in_text
+    _, first_words, entry_of_word, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    mean_positions = np.bincount(entry_of_word, (positions + 0.5) / sizes[texts]) / counts
+    return _Entries(texts[first_words], terms[first_words], mean_positions, 1 + np.log(counts))
 
 
 def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> Floats:
-    """Return the tf-idf of entries of documents; infinity for words of sentences.
+    """Return the tf-idf of each entry of a document; infinity for words of sentences, which are all kept.
 
-    :param sizes: the number of words of each text
+    :param sizes: (texts,) the number of words of each text
+    :param n_terms: the number of different terms of all texts
     """
-    df = np.bincount(entries.term, minlength=n_terms)
-    idf = np.log((len(sizes) + 1) / df[entries.term])
+    df = np.bincount(entries.terms, minlength=n_terms)  # in how many texts each term occurs
+    idf = np.log((len(sizes) + 1) / df[entries.terms])
     is_document = sizes > MAX_SENTENCE_TERMS
-    return np.where(is_document[entries.text], entries.weight * idf, np.inf)
+    return np.where(is_document[entries.texts], entries.weights * idf, np.inf)
 
 
-def _find_best(text: Integers, score: Floats, max_entries: int) -> Integers:
+def _find_best(texts: Integers, scores: Floats, max_entries: int) -> Integers:
     """Return the indices of the entries of highest score of each text, in their order.
 
-    :param text: the text of each entry
+    :param texts: the text of each entry
     """
-    order = np.lexsort((-score, text))
-    ranks = list_positions(np.bincount(text))  # within the text, in this order
+    order = np.lexsort((-scores, texts))
+    ranks = list_positions(np.bincount(texts))  # within the text, in this order
     return np.sort(order[ranks < max_entries])
 
 
@@ -192,7 +198,7 @@ def extend_vocabulary(texts: LanguageTexts, words: TermSpellings | None) -> Lang
     added = [i for i, term in enumerate(words.terms) if term not in present_terms]
     terms = [*texts.words.terms, *(words.terms[i] for i in added)]
     surfaces = [*texts.words.surfaces, *(words.surfaces[i] for i in added)]
-    return LanguageTexts(texts.unit, texts.bags._replace(n_terms=len(terms)), TermSpellings(terms, surfaces))
+    return LanguageTexts(texts.units, texts.bags._replace(n_terms=len(terms)), TermSpellings(terms, surfaces))
 
 
 def find_term_numbers(vocabulary: TermSpellings, words: TermSpellings) -> Integers:
@@ -203,65 +209,61 @@ def find_term_numbers(vocabulary: TermSpellings, words: TermSpellings) -> Intege
 
 def select_shared_texts(left: LanguageTexts, right: LanguageTexts) -> tuple[TermBags, TermBags]:
     """Select the texts that exist in both languages, in the same order."""
-    _, left_texts, right_texts = np.intersect1d(left.unit, right.unit, return_indices=True)
+    _, left_texts, right_texts = np.intersect1d(left.units, right.units, return_indices=True)
     return _select_texts(left.bags, left_texts), _select_texts(right.bags, right_texts)
 
 
 def _select_texts(bags: TermBags, texts: Integers) -> TermBags:
-    """Return the bags of some texts, in this order."""
-    sizes = np.diff(bags.start)[texts]
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    entries = np.repeat(bags.start[texts], sizes) + list_positions(sizes)
-    return TermBags(start, bags.term[entries], bags.weight[entries], bags.position[entries], bags.n_terms)
+    """Return the bags of some texts, given by their numbers, in this order."""
+    sizes = np.diff(bags.starts)[texts]
+    entries = np.repeat(bags.starts[texts], sizes) + list_positions(sizes)
+    return TermBags(
+        _sum_sizes(sizes), bags.terms[entries], bags.weights[entries], bags.positions[entries], bags.n_terms
+    )
 
 
 def find_collocations(
-    start: Integers,
-    term: Integers,
-    n_terms: int,
-    *,
-    min_count: int = MIN_PHRASE_COUNT,
-    min_npmi: float = MIN_PHRASE_NPMI,
+    texts: TermSequences, *, min_count: int = MIN_PHRASE_COUNT, min_npmi: float = MIN_PHRASE_NPMI
 ) -> Integers:
-    """Find pairs of neighbouring terms that belong together, as sorted numbers first * n_terms + second.
+    """Find pairs of neighbouring terms that belong together, by normalised pointwise mutual information.
 
-    :param start: (texts + 1,) where each text begins in `term`
     :param min_count: how often a pair must occur
     :param min_npmi: its normalised pointwise mutual information at least
+    :return: the pairs as ascending numbers first * n_terms + second
     """
-    pairs, counts = np.unique(_neighbour_pairs(start, term, n_terms), return_counts=True)
+    pairs, counts = np.unique(_number_pairs(texts), return_counts=True)
     is_frequent = (counts >= min_count) & (pairs >= 0)
     pairs, counts = pairs[is_frequent], counts[is_frequent]
-    first, second = np.divmod(pairs, n_terms)
-    n_words = max(len(term), 1)
-    term_counts = np.bincount(term, minlength=n_terms)
-    probability = counts / n_words
-    probability_by_chance = term_counts[first] * term_counts[second] / n_words**2
-    mutual_information = np.log(probability / probability_by_chance)
-    return pairs[mutual_information >= min_npmi * -np.log(probability)]
+    first_terms, second_terms = np.divmod(pairs, texts.n_terms)
+    n_words = max(len(texts.terms), 1)
+    term_counts = np.bincount(texts.terms, minlength=texts.n_terms)
+    probabilities = counts / n_words
+    probabilities_by_chance = term_counts[first_terms] * term_counts[second_terms] / n_words**2
+    mutual_information = np.log(probabilities / probabilities_by_chance)
+    return pairs[mutual_information >= min_npmi * -np.log(probabilities)]
 
 
 def merge_collocations(
-    start: Integers, term: Integers, n_terms: int, collocations: Integers, *, min_count: int = MIN_PHRASE_COUNT
+    texts: TermSequences, collocations: Integers, *, min_count: int = MIN_PHRASE_COUNT
 ) -> TermSequences:
-    """Replace collocations by their own terms, from the left: collocation i is the term n_terms + i.
+    """Replace collocations by terms of their own, from the left: collocation i is the term n_terms + i.
 
     A word that occurs alone fewer than `min_count` times stays beside the phrase, or nothing would be learned of it.
 
-    :param start: (texts + 1,) where each text begins in `term`
-    :param collocations: pairs of terms as sorted numbers first * n_terms + second
+    :param collocations: pairs of terms as ascending numbers first * n_terms + second
     """
     if not len(collocations):
-        return TermSequences(start, term)
-    pairs = _neighbour_pairs(start, term, n_terms)
+        return texts
+    pairs = _number_pairs(texts)
     first_words = _find_phrases(pairs, collocations)
-    phrase_terms = n_terms + np.searchsorted(collocations, pairs[first_words])
-    is_removed = _find_replaced_words(term, n_terms, first_words, min_count)
+    phrase_terms = texts.n_terms + np.searchsorted(collocations, pairs[first_words])
+    is_removed = _find_replaced_words(texts, first_words, min_count)
     # Each phrase is inserted before its first word; then the words that it replaces are removed.
-    stays = np.insert(~is_removed, first_words, True)
-    merged = np.insert(term, first_words, phrase_terms)[stays]
-    staying_before = np.concatenate([[0], np.cumsum(stays)])
-    return TermSequences(staying_before[start + np.searchsorted(first_words, start)], merged)
+    is_kept = np.insert(~is_removed, first_words, True)
+    merged_terms = np.insert(texts.terms, first_words, phrase_terms)[is_kept]
+    kept_before = _sum_sizes(is_kept.astype(np.int64))  # the number of kept words before each word
+    starts = kept_before[texts.starts + np.searchsorted(first_words, texts.starts)]
+    return TermSequences(starts, merged_terms, texts.n_terms + len(collocations))
 
 
 def _find_phrases(pairs: Integers, collocations: Integers) -> Integers:
@@ -278,22 +280,23 @@ def _find_phrases(pairs: Integers, collocations: Integers) -> Integers:
     return np.flatnonzero(is_phrase & (position_in_run % 2 == 0))
 
 
-def _find_replaced_words(term: Integers, n_terms: int, first_words: Integers, min_count: int) -> npt.NDArray[np.bool_]:
+def _find_replaced_words(texts: TermSequences, first_words: Integers, min_count: int) -> npt.NDArray[np.bool_]:
     """Tell for each word whether it is part of a phrase and its term occurs often enough outside phrases.
 
     :param first_words: the positions of the phrases, which have two words each
+    :param min_count: how often is enough
     """
-    is_in_phrase = np.zeros(len(term), bool)
+    is_in_phrase = np.zeros(len(texts.terms), bool)
     is_in_phrase[first_words] = True
     is_in_phrase[first_words + 1] = True
-    count_outside = np.bincount(term[~is_in_phrase], minlength=n_terms)
-    return is_in_phrase & (count_outside[term] >= min_count)
+    count_outside = np.bincount(texts.terms[~is_in_phrase], minlength=texts.n_terms)
+    return is_in_phrase & (count_outside[texts.terms] >= min_count)
 
 
-def _neighbour_pairs(start: Integers, term: Integers, n_terms: int) -> Integers:
-    """Return for each term the pair that it makes with the next, as first * n_terms + second; -1 ends a text."""
-    key = np.full(len(term), -1, np.int64)
-    key[:-1] = term[:-1].astype(np.int64) * n_terms + term[1:]
-    last_terms = start[1:][start[1:] > start[:-1]] - 1
-    key[last_terms] = -1
-    return key
+def _number_pairs(texts: TermSequences) -> Integers:
+    """Return for each word the pair that it makes with the next, as first * n_terms + second; -1 if it ends a text."""
+    pairs = np.full(len(texts.terms), -1, np.int64)
+    pairs[:-1] = texts.terms[:-1].astype(np.int64) * texts.n_terms + texts.terms[1:]
+    has_words = texts.starts[1:] > texts.starts[:-1]
+    pairs[texts.starts[1:][has_words] - 1] = -1
+    return pairs

@@ -117,7 +117,7 @@ def _align_texts(
         if forward not in directions and backward not in directions:
             continue
         first_bags, second_bags = select_shared_texts(texts[first], texts[second])
-        has_shared_texts = len(first_bags.start) >= 2  # `start` has one item more than there are texts
+        has_shared_texts = len(first_bags.starts) >= 2  # `starts` has one item more than there are texts
         if not has_shared_texts:
             continue
         forward_prior = _prior_counts(start_table, forward, texts, settings.start_weight)

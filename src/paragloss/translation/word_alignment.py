@@ -31,16 +31,16 @@ _TINY = np.finfo(float).tiny
 class TermBags(NamedTuple):
     """Texts of one language as entries of (term, weight, position), text after text."""
 
-    start: Ids  # (texts + 1,)
-    term: npt.NDArray[np.int32]  # (entries,)
-    weight: npt.NDArray[np.float32]  # (entries,)
-    position: npt.NDArray[np.float32]  # (entries,) from 0, the beginning of the text, to 1
+    starts: Ids  # (texts + 1,) where the entries of each text begin
+    terms: npt.NDArray[np.int32]  # (entries,)
+    weights: npt.NDArray[np.float32]  # (entries,)
+    positions: npt.NDArray[np.float32]  # (entries,) from 0, the beginning of the text, to 1
     n_terms: int  # of the language's vocabulary
 
     def presence(self) -> sp.csr_matrix:
         """Return a matrix (texts, terms) with 1 where a text has a term."""
-        ones = np.ones(len(self.term), np.float32)
-        matrix = sp.csr_matrix((ones, self.term, self.start), shape=(len(self.start) - 1, self.n_terms), copy=True)
+        ones = np.ones(len(self.terms), np.float32)
+        matrix = sp.csr_matrix((ones, self.terms, self.starts), shape=(len(self.starts) - 1, self.n_terms), copy=True)
         matrix.sum_duplicates()  # works in place, hence the copy
         matrix.data[:] = 1
         return matrix
@@ -49,19 +49,19 @@ class TermBags(NamedTuple):
 class CandidatePairs(NamedTuple):
     """The (source, target) terms that may translate each other; sorted by source, then target."""
 
-    source: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    key: Ids  # source * number of target terms + target
+    sources: npt.NDArray[np.int32]  # (pairs,)
+    targets: npt.NDArray[np.int32]  # (pairs,)
+    keys: Ids  # (pairs,) source * number of target terms + target
 
 
 class AlignmentCells(NamedTuple):
     """For each occurrence of a target term (a row), the candidate pairs that could have produced it (its cells)."""
 
-    pair: npt.NDArray[np.int32]  # (cells,)
-    prior: npt.NDArray[np.float32]  # (cells,) probability by position; sums to one over a row
-    start: Ids  # (rows,) where a row's cells begin; no row is empty
-    target: npt.NDArray[np.int32]  # (rows,)
-    weight: npt.NDArray[np.float32]  # (rows,)
+    pairs: npt.NDArray[np.int32]  # (cells,)
+    priors: npt.NDArray[np.float32]  # (cells,) probability by position; sums to one over a row
+    starts: Ids  # (rows,) where a row's cells begin; no row is empty
+    targets: npt.NDArray[np.int32]  # (rows,) target terms
+    weights: npt.NDArray[np.float32]  # (rows,)
 
 
 class TranslationProbabilities(NamedTuple):
@@ -96,15 +96,17 @@ def align_terms(
     candidates: int = 100,
     prior: sp.csr_matrix | None = None,
 ) -> TranslationProbabilities:
-    """Estimate P(target | source) over texts that translate each other, by expectation maximisation.
+    """Estimate P(target term | source term) from texts that translate each other, by expectation maximisation.
 
-    :param diagonal: how strongly similar positions are preferred; 0 is Model 1
+    :param source: texts in the language to translate from
+    :param target: their translations, in the same order
+    :param diagonal: how strongly words at similar positions are preferred; 0 is Model 1
     :param null: the part of every target word that no source word explains
     :param candidates: how many targets a source term may have, the most associated first
     :param prior: counts (source terms, target terms) that are added to those of the texts
     """
     pairs = find_candidate_pairs(source, target, candidates)
-    prior_counts = np.zeros(len(pairs.key))
+    prior_counts = np.zeros(len(pairs.keys))
     if prior is not None:
         pairs, prior_counts = _add_prior_pairs(pairs, prior)
     blocks = list(iterate_cells(source, target, pairs, diagonal))
@@ -114,18 +116,24 @@ def align_terms(
         expected = _sum_expected_counts(blocks, estimate, null)
         likelihood.append(expected.log_likelihood)
         estimate = _Estimate(
-            _normalize_by_source(expected.translation + prior_counts, pairs.source, source.n_terms),
+            _normalize_by_source(expected.translation + prior_counts, pairs.sources, source.n_terms),
             expected.null / max(expected.null.sum(), _TINY),
         )
     shape = (source.n_terms, target.n_terms)
-    matrix = sp.csr_matrix((estimate.translation, (pairs.source, pairs.target)), shape=shape)
+    matrix = sp.csr_matrix((estimate.translation, (pairs.sources, pairs.targets)), shape=shape)
     return TranslationProbabilities(matrix, likelihood)
 
 
 def _start_uniformly(pairs: CandidatePairs, prior_counts: Reals, n_sources: int, n_targets: int) -> _Estimate:
-    """Give all candidates of a source term the same probability, before the prior's counts are added."""
-    uniform = 1 / np.bincount(pairs.source, minlength=n_sources)[pairs.source]
-    translation = _normalize_by_source(prior_counts + uniform, pairs.source, n_sources)
+    """Return the estimate before the first iteration.
+
+    All candidates of a source term have the same probability, changed only by the counts of the prior; all target terms
+    are equally likely where no source word explains them.
+
+    :param prior_counts: (candidate pairs,)
+    """
+    uniform = 1 / np.bincount(pairs.sources, minlength=n_sources)[pairs.sources]
+    translation = _normalize_by_source(prior_counts + uniform, pairs.sources, n_sources)
     return _Estimate(translation, np.full(n_targets, 1 / max(n_targets, 1)))
 
 
@@ -135,16 +143,24 @@ def _sum_by_number(numbers: npt.NDArray[np.int32], values: Reals, n_numbers: int
 
 
 def _normalize_by_source(counts: Reals, source: npt.NDArray[np.int32], n_terms: int) -> Reals:
-    """Divide the counts of pairs by the total of their source term."""
+    """Divide the counts of pairs by the total of their source term; those of a term without counts stay 0.
+
+    :param counts: (pairs,)
+    :param source: (pairs,) the source term of each pair
+    :param n_terms: the number of source terms
+    """
     totals = _sum_by_number(source, counts, n_terms)[source]
     return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
 
 
 def _add_prior_pairs(pairs: CandidatePairs, prior: sp.csr_matrix) -> tuple[CandidatePairs, Reals]:
-    """Return the union of the candidates and the pairs of the prior, and the prior's counts of each."""
+    """Return the union of the candidates and the pairs of the prior, and the prior's count of each, (pairs,).
+
+    :param prior: counts (source terms, target terms)
+    """
     cells = prior.tocoo()
     prior_keys = cells.row.astype(np.int64) * prior.shape[1] + cells.col
-    keys = np.union1d(pairs.key, prior_keys)
+    keys = np.union1d(pairs.keys, prior_keys)
     counts = np.zeros(len(keys))
     np.add.at(counts, np.searchsorted(keys, prior_keys), cells.data)
     return _make_pairs(keys, prior.shape[1]), counts
@@ -171,37 +187,40 @@ def _compute_expected_counts(block: AlignmentCells, estimate: _Estimate, null: f
     :param block: the target words (rows), and for each the pairs that could have produced it (cells)
     :param null: the share of target words that no source word explains
     """
-    from_cell = estimate.translation[block.pair]  # (cells,) the probability that the cell produced its row
-    from_cell *= block.prior
+    from_cell = estimate.translation[block.pairs]  # (cells,) the probability that the cell produced its row
+    from_cell *= block.priors
     from_cell *= 1 - null
-    from_null = null * estimate.null[block.target]  # (rows,)
-    probability = np.maximum(np.add.reduceat(from_cell, block.start) + from_null, _TINY)  # (rows,)
-    scale = block.weight / probability
+    from_null = null * estimate.null[block.targets]  # (rows,)
+    probability = np.maximum(np.add.reduceat(from_cell, block.starts) + from_null, _TINY)  # (rows,)
+    scale = block.weights / probability
     count = from_cell  # (cells,) scaled in place: the arrays are large
-    count *= np.repeat(scale, np.diff(block.start, append=len(count)))
+    count *= np.repeat(scale, np.diff(block.starts, append=len(count)))
     return _ExpectedCounts(
-        translation=_sum_by_number(block.pair, count, len(estimate.translation)),
-        null=_sum_by_number(block.target, from_null * scale, len(estimate.null)),
-        log_likelihood=float(block.weight @ np.log(probability)),
+        translation=_sum_by_number(block.pairs, count, len(estimate.translation)),
+        null=_sum_by_number(block.targets, from_null * scale, len(estimate.null)),
+        log_likelihood=float(block.weights @ np.log(probability)),
     )
 
 
 def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -> CandidatePairs:
     """Find for each source term the target terms that share texts with it more often than by chance.
 
+    :param source: texts in the language to translate from
+    :param target: their translations, in the same order
     :param max_targets: targets of a source term at most, those of the highest log-likelihood ratio (Dunning)
     """
-    source_presence, target_presence = source.presence(), target.presence()
-    source_df, target_df = _document_frequency(source_presence), _document_frequency(target_presence)
+    source_presence, target_presence = source.presence(), target.presence()  # (texts, terms) each
+    source_df, target_df = _count_texts_of_terms(source_presence), _count_texts_of_terms(target_presence)
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
+    n_texts = texts_of_terms.shape[1]
     keys = [np.zeros(0, np.int64)]
     for terms in _split_by_work(_count_operations(texts_of_terms, target_presence), 4 * CELLS_PER_BLOCK):
-        shared = (texts_of_terms[terms] @ target_presence).tocsr()  # number of texts that two terms share
-        rows = list_groups(np.diff(shared.indptr))  # (cells,)
-        df_of_cells = source_df[terms][rows], target_df[shared.indices]
-        score = log_likelihood_ratio(shared.data.astype(float), *df_of_cells, texts=texts_of_terms.shape[1])
-        best = _select_best_cells(shared, rows, score, max_targets)
-        keys.append((terms.start + rows[best]) * target.n_terms + shared.indices[best])
+        shared_counts = (texts_of_terms[terms] @ target_presence).tocsr()  # (terms of the block, target terms)
+        rows, columns = list_groups(np.diff(shared_counts.indptr)), shared_counts.indices  # (cells,)
+        cell_counts = shared_counts.data.astype(float)
+        scores = log_likelihood_ratio(cell_counts, source_df[terms][rows], target_df[columns], n_texts)
+        best = _select_best_cells(rows, columns, scores, max_targets)
+        keys.append((terms.start + rows[best]) * target.n_terms + columns[best])
     return _make_pairs(np.sort(np.concatenate(keys)), target.n_terms)
 
 
@@ -211,39 +230,41 @@ def _make_pairs(keys: Ids, n_targets: int) -> CandidatePairs:
     return CandidatePairs(source.astype(np.int32), target.astype(np.int32), keys)
 
 
-def _select_best_cells(shared: sp.csr_matrix, row: Ids, score: Reals, max_targets: int) -> Ids:
+def _select_best_cells(rows: Ids, columns: Ids, scores: Reals, max_per_row: int) -> Ids:
     """Select the best cells of each row of a sparse matrix.
 
-    All cells of a row with at most `max_targets` cells are selected, and of a longer row the best of positive score.
+    All cells of a row with at most `max_per_row` cells are selected, and of a longer row the best of positive score.
     Only longer rows are sorted, because sorting is the expensive part.
 
-    :param row: (cells,) the row of each cell
-    :param score: (cells,)
+    :param rows: (cells,) the row of each cell, ascending
+    :param columns: (cells,); of cells with equal scores that of the lower column is the better one
+    :param scores: (cells,)
     :return: positions of the selected cells
     """
-    is_in_short_row = np.diff(shared.indptr)[row] <= max_targets
-    candidates = np.flatnonzero(~is_in_short_row & (score > 0))
-    by_score = candidates[np.lexsort((shared.indices[candidates], -score[candidates], row[candidates]))]
-    ranks = list_positions(np.bincount(row[candidates], minlength=shared.shape[0]))
-    return np.concatenate([np.flatnonzero(is_in_short_row), by_score[ranks < max_targets]])
+    row_sizes = np.bincount(rows)
+    is_in_short_row = row_sizes[rows] <= max_per_row
+    candidates = np.flatnonzero(~is_in_short_row & (scores > 0))
+    best_first = candidates[np.lexsort((columns[candidates], -scores[candidates], rows[candidates]))]  # row by row
+    ranks = list_positions(np.bincount(rows[candidates], minlength=len(row_sizes)))
+    return np.concatenate([np.flatnonzero(is_in_short_row), best_first[ranks < max_per_row]])
 
 
-def log_likelihood_ratio(shared: Reals, source: Reals, target: Reals, texts: int) -> Reals:
-    """Compute Dunning's log-likelihood ratio of two terms in the same texts; negative where they avoid each other.
+def log_likelihood_ratio(shared: Reals, source_df: Reals, target_df: Reals, n_texts: int) -> Reals:
+    """Compute Dunning's log-likelihood ratio of pairs of terms, (pairs,); negative where they avoid each other.
 
-    :param shared: texts with both terms
-    :param source: texts with the source term
-    :param target: texts with the target term
-    :param texts: all texts
+    :param shared: (pairs,) the number of texts with both terms
+    :param source_df: (pairs,) the number of texts with the source term
+    :param target_df: (pairs,) the number of texts with the target term
+    :param n_texts: the number of all texts
     """
-    without_source, without_target = texts - source, texts - target
-    ratio = (
-        _compute_cell(shared, source, target, texts)
-        + _compute_cell(source - shared, source, without_target, texts)
-        + _compute_cell(target - shared, without_source, target, texts)
-        + _compute_cell(texts - source - target + shared, without_source, without_target, texts)
+    without_source, without_target = n_texts - source_df, n_texts - target_df
+    ratios = (
+        _compute_cell(shared, source_df, target_df, n_texts)
+        + _compute_cell(source_df - shared, source_df, without_target, n_texts)
+        + _compute_cell(target_df - shared, without_source, target_df, n_texts)
+        + _compute_cell(n_texts - source_df - target_df + shared, without_source, without_target, n_texts)
     )
-    return np.where(shared * texts >= source * target, ratio, -ratio)
+    return np.where(shared * n_texts >= source_df * target_df, ratios, -ratios)
 
 
 def _compute_cell(observed: Reals, row_total: Reals, column_total: Reals, total: int) -> Reals:
@@ -259,15 +280,20 @@ def _compute_cell(observed: Reals, row_total: Reals, column_total: Reals, total:
 def iterate_cells(
     source: TermBags, target: TermBags, pairs: CandidatePairs, diagonal: float
 ) -> Iterator[AlignmentCells]:
-    """Pair every target entry with the source entries of its text that are candidates, in blocks of texts.
+    """Pair every target entry with the source entries of its text that may translate it, in blocks of texts.
 
+    Blocks bound the memory that is needed at a time; those without any pair are left out.
+
+    :param source: texts in the language to translate from
+    :param target: their translations, in the same order
+    :param pairs: which terms may translate each other
     :param diagonal: how strongly similar positions are preferred
     """
-    index = _PairIndex(pairs.key)
-    target_sizes, source_sizes = np.diff(target.start), np.diff(source.start)
+    index = _PairIndex(pairs.keys)
+    target_sizes, source_sizes = np.diff(target.starts), np.diff(source.starts)
     for texts in _split_by_work(target_sizes * source_sizes, CELLS_PER_BLOCK):
         block = _make_cells(source, target, texts, index, diagonal)
-        if len(block.start):
+        if len(block.starts):
             yield block
 
 
@@ -304,22 +330,24 @@ class _PairIndex:
 def _make_cells(source: TermBags, target: TermBags, texts: slice, index: _PairIndex, diagonal: float) -> AlignmentCells:
     """Make the cells of a range of texts: pairs of a source and a target entry whose terms are a candidate pair.
 
+    :param texts: the range of texts, which `source` and `target` have in the same order
+    :param index: finds the candidate pairs of terms
     :param diagonal: how strongly similar positions are preferred
     """
-    source_entries, target_entries = _pair_entries(source, target, texts)
-    keys = source.term[source_entries].astype(np.int64) * target.n_terms + target.term[target_entries]
+    source_entries, target_entries = _pair_entries(source, target, texts)  # (pairs of entries,)
+    keys = source.terms[source_entries].astype(np.int64) * target.n_terms + target.terms[target_entries]
     cells, pair_numbers = index.find(keys)
-    source_entries, target_entries = source_entries[cells], target_entries[cells]
-    distances = np.abs(source.position[source_entries] - target.position[target_entries])
-    preference = source.weight[source_entries] * np.exp(-diagonal * distances)
+    source_entries, target_entries = source_entries[cells], target_entries[cells]  # (cells,)
+    distances = np.abs(source.positions[source_entries] - target.positions[target_entries])
+    preferences = source.weights[source_entries] * np.exp(-diagonal * distances)
     row_starts = np.flatnonzero(np.diff(target_entries, prepend=-1))
     rows = target_entries[row_starts]
     return AlignmentCells(
-        pair=pair_numbers.astype(np.int32),
-        prior=_normalize_groups(preference, row_starts).astype(np.float32),
-        start=row_starts,
-        target=target.term[rows],
-        weight=target.weight[rows],
+        pairs=pair_numbers.astype(np.int32),
+        priors=_normalize_groups(preferences, row_starts).astype(np.float32),
+        starts=row_starts,
+        targets=target.terms[rows],
+        weights=target.weights[rows],
     )
 
 
@@ -336,10 +364,10 @@ def _pair_entries(source: TermBags, target: TermBags, texts: slice) -> tuple[Ids
 
     :return: numbers of the source and of the target entries, (pairs,) each, one target entry after the other
     """
-    target_entries = np.arange(target.start[texts.start], target.start[texts.stop])
-    text_of_target = np.searchsorted(target.start, target_entries, "right") - 1
-    sizes = np.diff(source.start)[text_of_target]  # source entries for each target entry
-    source_entries = np.repeat(source.start[text_of_target], sizes) + list_positions(sizes)
+    target_entries = np.arange(target.starts[texts.start], target.starts[texts.stop])
+    text_of_target = np.searchsorted(target.starts, target_entries, "right") - 1
+    sizes = np.diff(source.starts)[text_of_target]  # source entries for each target entry
+    source_entries = np.repeat(source.starts[text_of_target], sizes) + list_positions(sizes)
     return source_entries, np.repeat(target_entries, sizes)
 
 
@@ -348,8 +376,8 @@ def _hash_key(key: Ids) -> Ids:
     return (key.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(64 - HASH_BITS)).astype(np.int64)
 
 
-def _document_frequency(presence: sp.csr_matrix) -> Reals:
-    """Count the texts that have each term: (terms,)."""
+def _count_texts_of_terms(presence: sp.csr_matrix) -> Reals:
+    """Count the texts that have each term, (terms,), in a matrix (texts, terms) with 1 where a text has a term."""
     return np.bincount(presence.indices, minlength=presence.shape[1]).astype(float)
 
 

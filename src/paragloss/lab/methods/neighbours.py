@@ -78,8 +78,8 @@ def list_frequent_terms(aligned: Aligned, lang: str, max_terms: int) -> TermSpel
     texts = []
     for concept in aligned:
         texts += [text for text in (concept.titles.get(lang), concept.texts.get(lang)) if text]
-    _, term_ids, spellings = tokenize_texts(texts, lang)
-    counts = np.bincount(term_ids, minlength=len(spellings.terms))
+    sequences, spellings = tokenize_texts(texts, lang)
+    counts = np.bincount(sequences.terms, minlength=sequences.n_terms)
     order = np.argsort(-counts, kind="stable")[:max_terms].tolist()
     return TermSpellings([spellings.terms[i] for i in order], [spellings.surfaces[i] for i in order])
 
