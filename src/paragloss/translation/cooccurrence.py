@@ -33,19 +33,21 @@ class Cooccurrence:
         occurrences: npt.ArrayLike,
         windows: sp.csr_matrix,
         *,
-        chance_windows: float | None = None,
+        chance_windows: float,
     ) -> None:
         """Keep counts of a collection, which `build` makes of its texts.
 
+        :param lang: the language of the texts
+        :param terms: the different terms
         :param occurrences: (terms,) how often each term occurs
         :param windows: (terms, windows) with 1 where a window has the term
-        :param chance_windows: in how many windows terms may meet by chance, N of eq. 2.1; by default their number
+        :param chance_windows: in how many windows terms may meet by chance, N of eq. 2.1
         """
         self.lang = lang
         self.terms = list(terms)
         self.occurrences = np.asarray(occurrences, np.int64)
         self.windows = windows
-        self.chance_windows = float(windows.shape[1]) if chance_windows is None else chance_windows
+        self.chance_windows = chance_windows
         self._number_by_term = {term: i for i, term in enumerate(self.terms)}
         self._tokenize = analyzer(lang).terms
 
@@ -55,7 +57,7 @@ class Cooccurrence:
 
         Each text is cut into windows of `window` terms, the last of which may be shorter.
 
-        :param window: terms in a window
+        :param window: the number of terms in a window
         :param by_length: how chance is estimated. The more windows there are, the fewer two terms share by chance.
             False counts the windows; True takes the length of all texts over that of a window, as Liu's thesis does,
             which is less where texts are shorter than a window
@@ -120,7 +122,10 @@ class _Occurrences(NamedTuple):
 
 
 def _number_occurrences(texts: Iterable[str], lang: str, window: int) -> _Occurrences:
-    """Tokenize texts, and number their distinct terms and their windows of `window` terms."""
+    """Tokenize texts, and number their distinct terms and their windows.
+
+    :param window: the number of terms in a window; no window reaches over the end of a text
+    """
     tokenize = analyzer(lang).terms
     number_by_term: dict[str, int] = {}
     term_ids: list[int] = []
@@ -155,9 +160,9 @@ class DisambiguatingTranslator:
         return self._translator.knows(source, target)
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Return for each term of a query the alternative that occurs most with those of its neighbours.
+        """Translate a query, and keep of each term the alternative that occurs most with those of its neighbours.
 
-        A term keeps all alternatives if the chosen one never occurs with those of its neighbours.
+        A term keeps all alternatives if the chosen one never occurs with those chosen for its neighbours.
         """
         clauses = self._translator.translate(query, to)
         if len(clauses) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from paragloss.translation.parallel_terms import (
     read_language,
     select_shared_texts,
 )
-from paragloss.translation.word_alignment import TermBags, TranslationProbabilities, align_terms
+from paragloss.translation.word_alignment import TermBags, align_terms
 from paragloss.translation.word_table import Table, prune
 from paragloss.types import Aligned
 
@@ -64,9 +64,10 @@ class TableSettings:
 
 
 def learn_table(aligned: Aligned, settings: TableSettings) -> Table:
-    """Learn a table for every two languages that share texts, in both directions.
+    """Learn a table of word translations for every two languages that share texts, in both directions.
 
     :param aligned: concepts with texts in two languages or more
+    :param settings: which directions are learned, and how
     :raises InputError: if no text exists in two of the languages
     """
     directions = _list_directions(aligned, settings.source, settings.target)
@@ -108,9 +109,6 @@ def _align_texts(
     :param start_table: a table to continue from
     :return: (source, target) -> probabilities, (source terms, target terms)
     """
-    align = partial(
-        align_terms, iterations=settings.iterations, diagonal=settings.diagonal, candidates=settings.candidates
-    )
     learned: dict[Direction, sp.csr_matrix] = {}
     for first, second in combinations(texts, 2):
         forward, backward = (first, second), (second, first)
@@ -118,13 +116,11 @@ def _align_texts(
             continue
         first_bags, second_bags = select_shared_texts(texts[first], texts[second])
         has_shared_texts = len(first_bags.starts) >= 2  # `starts` has one item more than there are texts
-        if not has_shared_texts:
-            continue
-        forward_prior = _prior_counts(start_table, forward, texts, settings.start_weight)
-        backward_prior = _prior_counts(start_table, backward, texts, settings.start_weight)
-        learned[forward], learned[backward] = _align_both_directions(
-            first_bags, second_bags, align, [forward_prior, backward_prior], symmetric=settings.symmetric
-        )
+        if has_shared_texts:
+            priors = [
+                _prior_counts(start_table, direction, texts, settings.start_weight) for direction in (forward, backward)
+            ]
+            learned[forward], learned[backward] = _align_both_directions(first_bags, second_bags, priors, settings)
     return learned
 
 
@@ -147,34 +143,37 @@ def _list_directions(aligned: Aligned, source: str, target: str) -> list[Directi
 
 
 def _align_both_directions(
-    left: TermBags,
-    right: TermBags,
-    align: Callable[..., TranslationProbabilities],
-    priors: Sequence[sp.csr_matrix | None],
-    *,
-    symmetric: bool,
-) -> list[sp.csr_matrix]:
-    """Estimate P(right | left) and P(left | right).
+    first: TermBags, second: TermBags, priors: Sequence[sp.csr_matrix | None], settings: TableSettings
+) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Estimate P(second | first) and P(first | second) of the terms of two languages.
 
-    :param align: aligns two languages: (source, target, prior) -> probabilities
-    :param priors: for either direction counts that are added to those of the texts
-    :param symmetric: return the geometric mean of both directions, seen from either side
+    With `settings.symmetric` both are the geometric mean of the two, seen from either side.
+
+    :param first: texts of one language
+    :param second: their translations, in the same order
+    :param priors: for either direction, counts that are added to those of the texts; None for none
     """
+    align = partial(
+        align_terms, iterations=settings.iterations, diagonal=settings.diagonal, candidates=settings.candidates
+    )
     with ThreadPoolExecutor(2) as pool:  # numpy releases the interpreter's lock for most of the work
-        forward_job = pool.submit(align, left, right, prior=priors[0])
-        backward_job = pool.submit(align, right, left, prior=priors[1])
+        forward_job = pool.submit(align, first, second, prior=priors[0])
+        backward_job = pool.submit(align, second, first, prior=priors[1])
         forward, backward = forward_job.result().probability, backward_job.result().probability
-    if not symmetric:
-        return [forward, backward]
-    return [forward.multiply(backward.T).sqrt().tocsr(), backward.multiply(forward.T).sqrt().tocsr()]
+    if not settings.symmetric:
+        return forward, backward
+    return forward.multiply(backward.T).sqrt().tocsr(), backward.multiply(forward.T).sqrt().tocsr()
 
 
 def _prior_counts(
     start_table: Table | None, direction: Direction, texts: Mapping[str, LanguageTexts], weight: float
 ) -> sp.csr_matrix | None:
-    """Return the probabilities of the start table times `weight`, in the numbers of the texts' terms; None without any.
+    """Return the probabilities of the start table times `weight`, as counts of the terms of the texts.
 
     :param direction: the pair of languages, (source, target)
+    :param texts: the tokenized texts of each language, whose vocabularies have the words of the start table
+    :param weight: how many occurrences of each word the probabilities count as
+    :return: counts (source terms, target terms); None if there is no start table of this direction
     """
     if start_table is None or direction not in start_table.probabilities:
         return None

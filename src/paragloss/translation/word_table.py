@@ -13,7 +13,7 @@ from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
 from paragloss.groups import list_groups, list_positions
-from paragloss.types import Alternative, Floats, Query, Span, Translation
+from paragloss.types import Alternative, Query, Span, Translation
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -54,11 +54,15 @@ class Table:
         :param words: the terms of each language and their spellings
         :param probabilities: (source, target) -> a matrix (source terms, target terms), the best of a row first
         :param max_alternatives: how many alternatives of a term are used at most
+        :param trust: the weight of its alternatives relative to those of the default model
+        :param sharpness: the exponent of probabilities when they are looked up
         """
         self.words = dict(words)
         self.probabilities = dict(probabilities)
         self.max_alternatives, self.trust, self.sharpness = max_alternatives, trust, sharpness
-        self._index = {lang: {term: i for i, term in enumerate(w.terms)} for lang, w in self.words.items()}
+        self._index: dict[str, dict[str, int]] = {}
+        for lang, spellings in self.words.items():
+            self._index[lang] = {term: number for number, term in enumerate(spellings.terms)}
 
     @property
     def meta(self) -> dict[str, dict[str, int]]:
@@ -84,8 +88,9 @@ class Table:
         return term in self._index.get(lang, ())
 
     def translate(self, query: Query, to: str) -> list[Translation]:
-        """Translate the terms of a query, two neighbours that are a learned phrase as one.
+        """Translate the terms of a query, two neighbours that are a learned phrase as one; unknown words stay.
 
+        :return: a clause for each word or phrase, in the order of the query
         :raises LanguageError: if the table has no probabilities for these languages
         """
         self._require_direction(query.lang, to)
@@ -123,24 +128,26 @@ class Table:
         term_number = self._index[source].get(term)
         if term_number is None:
             return ()
-        row = _read_row(self.probabilities[source, target], term_number)
-        weights = row.probabilities.astype(np.float64)
+        matrix = self.probabilities[source, target]
+        entries = slice(matrix.indptr[term_number], matrix.indptr[term_number + 1])
+        weights = matrix.data[entries].astype(np.float64)
         if self.sharpness != 1:
             weights = _sharpen(weights, self.sharpness)
         target_spellings = self.words[target].surfaces
         alternatives = []
-        for target_number, weight in zip(row.target_numbers, weights.tolist(), strict=True):
+        for target_number, weight in zip(matrix.indices[entries], weights.tolist(), strict=True):
             if weight:
                 alternatives.append(Alternative(target_spellings[target_number], min(weight, 1.0)))
         return tuple(alternatives[: self.max_alternatives])
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
-        """Return the table without a translation, in both directions, and the number of entries removed.
+        """Return a table like this one without a translation, which is left out in both directions.
 
         The remaining translations of a word share the probability of a removed one.
 
         :param word: a word as it is spelled, in any case
         :param meaning: its translation, likewise
+        :return: the table, and the number of entries that it lacks
         """
         n_removed = 0
         probabilities = {}
@@ -165,13 +172,12 @@ class Table:
         """
         source, target = pair
         matrix = self.probabilities[pair]
-        target_spellings = [spelling.lower() for spelling in self.words[target].surfaces]
-        entries = []
-        for row, spelling in enumerate(self.words[source].surfaces):  # several terms may have the same spelling
-            if spelling.lower() == word.lower():
-                for entry in range(matrix.indptr[row], matrix.indptr[row + 1]):
-                    if target_spellings[matrix.indices[entry]] == meaning.lower():
-                        entries.append(entry)
+        rows = _find_spelling(self.words[source], word)  # several terms may have the same spelling
+        columns = set(_find_spelling(self.words[target], meaning))
+        entries: list[int] = []
+        for row in rows:
+            row_entries = range(matrix.indptr[row], matrix.indptr[row + 1])
+            entries += [entry for entry in row_entries if matrix.indices[entry] in columns]
         return entries
 
     def save(self, path: str | Path) -> None:
@@ -214,6 +220,11 @@ class Table:
         )
 
 
+def _find_spelling(words: TermSpellings, spelling: str) -> list[int]:
+    """Return the numbers of the terms that are spelled so, in any case."""
+    return [number for number, surface in enumerate(words.surfaces) if surface.lower() == spelling.lower()]
+
+
 def _load_matrix(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, int]) -> sp.csr_matrix:
     """Make a sparse matrix of the three saved arrays whose names begin with `name`."""
     import scipy.sparse as sp
@@ -222,19 +233,6 @@ def _load_matrix(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple
     matrix = sp.csr_matrix(parts, shape=shape, copy=False)
     matrix.check_format(full_check=True)  # a number too large would be read from anywhere
     return matrix
-
-
-class _Row(NamedTuple):
-    """The translations of one term, best first."""
-
-    target_numbers: npt.NDArray[np.integer]  # of the target terms
-    probabilities: Floats
-
-
-def _read_row(matrix: sp.csr_matrix, term_number: int) -> _Row:
-    """Return the translations of a term from a matrix (source terms, target terms), without copying them."""
-    entries = slice(matrix.indptr[term_number], matrix.indptr[term_number + 1])
-    return _Row(matrix.indices[entries], matrix.data[entries])
 
 
 def _sharpen(weights: npt.NDArray[np.float64], exponent: float) -> npt.NDArray[np.float64]:
