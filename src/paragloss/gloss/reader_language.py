@@ -11,6 +11,7 @@ from paragloss.analysis import analyzer
 from paragloss.gloss.lexicon import UNSPACED_LANGUAGES, Lexicon, is_stop_word
 from paragloss.languages.scripts import foreign_letters
 from paragloss.translation.default import DefaultModel
+from paragloss.translation.related_languages import share_script
 
 #: The difference of log-likelihoods from which on a sentence is in the reader's language. Of 920 FLORES sentences in 23
 #: languages with Latin letters, and of as many in English, all are told apart (docs/understand/log-gloss.md).
@@ -40,16 +41,11 @@ def is_in_readers_language(
     words = _WORDS.findall(sentence.lower())
     if not words or len(foreign_letters(reader_lang).findall(sentence)) > _MAX_FOREIGN_LETTERS:
         return False
-    are_words_checked = _are_words_comparable(text_lang, reader_lang)
-    if are_words_checked and not _has_readers_words(words, text_lang, reader_lang, lexicon, model):
+    # Words tell the languages apart if both have the same letters, and the reader's has spaces.
+    are_words_comparable = share_script(text_lang, reader_lang) and reader_lang not in UNSPACED_LANGUAGES
+    if are_words_comparable and not _has_readers_words(words, text_lang, reader_lang, lexicon, model):
         return False
     return _is_clearly_likelier(sentence, reader_lang, text_lang)
-
-
-def _are_words_comparable(text_lang: str, reader_lang: str) -> bool:
-    """Say whether words tell two languages apart: both have the same letters, and the reader's has spaces."""
-    have_same_script = bool(set(languages.scripts_of(text_lang)) & set(languages.scripts_of(reader_lang)))
-    return have_same_script and reader_lang not in UNSPACED_LANGUAGES
 
 
 def _has_readers_words(

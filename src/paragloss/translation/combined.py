@@ -27,20 +27,21 @@ class CombinedTranslator:
         """Combine translators.
 
         :param weights: how much each counts; 1 by default, and those with 0 are left out.
-        :param names: what each is called in explanations.
+        :param names: what each is called in explanations; by default the name of its class.
         :param most: the number of alternatives that are kept of a term.
+        :raises InputError: if there are translators, but none with a weight above 0.
         """
         if weights is None:
             weights = [1.0] * len(translators)
         if len(weights) != len(translators):
             raise ValueError(f"{len(weights)} weights for {len(translators)} translators")
-        names = names or [type(translator).__name__.lower() for translator in translators]
-        used = [number for number, weight in enumerate(weights) if weight > 0]
+        used = [index for index, weight in enumerate(weights) if weight > 0]
         if translators and not used:
             raise InputError("no translator of the mix counts: give one of them a weight above 0")
-        self._translators = [translators[number] for number in used]
-        self._weights = [weights[number] for number in used]
-        self._names = [names[number] for number in used]
+        names = names or [type(translator).__name__.lower() for translator in translators]
+        self._translators = [translators[index] for index in used]
+        self._weights = [weights[index] for index in used]
+        self._names = [names[index] for index in used]
         self._max_alternatives = most
 
     def knows(self, source: str, target: str) -> bool:
@@ -49,7 +50,8 @@ class CombinedTranslator:
 
     def translate(self, query: Query, to: str) -> list[Translation]:
         """Translate a query with all translators that know its language; raise LanguageError if none does."""
-        answers, refusals = [], []
+        answers: list[_Answer] = []
+        refusals: list[str] = []
         for index, translator in enumerate(self._translators):
             try:
                 answers.append(_Answer(index, translator.translate(query, to)))
@@ -60,17 +62,17 @@ class CombinedTranslator:
         return self._merge_answers(query, answers)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        """Translate a query into several languages, each of which some translator knows."""
-        answers: dict[str, list[_Answer]] = {lang: [] for lang in targets}
+        """Translate a query into several languages; raise LanguageError for one that no translator knows."""
+        answers_by_lang: dict[str, list[_Answer]] = {lang: [] for lang in targets}
         for index, translator in enumerate(self._translators):
             known_targets = list_known_targets(translator, query.lang, targets)
             clauses_by_lang = translate_many(translator, query, known_targets) if known_targets else {}
             for lang, clauses in clauses_by_lang.items():
-                answers[lang].append(_Answer(index, clauses))
+                answers_by_lang[lang].append(_Answer(index, clauses))
         translations = {}
-        for lang, answers_in_lang in answers.items():
-            if answers_in_lang:
-                translations[lang] = self._merge_answers(query, answers_in_lang)
+        for lang, answers in answers_by_lang.items():
+            if answers:
+                translations[lang] = self._merge_answers(query, answers)
             else:
                 translations[lang] = self.translate(query, lang)  # raises an error that says what is missing
         return translations
@@ -78,37 +80,39 @@ class CombinedTranslator:
     def _merge_answers(self, query: Query, answers: Sequence[_Answer]) -> list[Translation]:
         """Merge the clauses of several translators, in the order of the query."""
         if len(answers) == 1:
-            return [self._add_origins(clause, answers[0].translator) for clause in answers[0].clauses]
-        answers_by_source: dict[str, list[_Answer]] = {}
+            ((translator, clauses),) = answers
+            return [clause._replace(origins=self._list_origins(clause, translator)) for clause in clauses]
+        clauses_by_source: dict[str, list[_ClauseOfTranslator]] = {}
         for translator, clauses in answers:
             for clause in clauses:
-                answers_by_source.setdefault(clause.source, []).append(_Answer(translator, [clause]))
+                clauses_by_source.setdefault(clause.source, []).append(_ClauseOfTranslator(translator, clause))
         sources = _drop_words_of_phrases([[clause.source for clause in answer.clauses] for answer in answers])
         sources.sort(key=query.text.find)
-        return [self._mix_clauses(source, answers_by_source[source]) for source in sources]
+        return [self._mix_clauses(source, clauses_by_source[source]) for source in sources]
 
-    def _mix_clauses(self, source: str, answers: Sequence[_Answer]) -> Translation:
-        """Mix the clauses that several translators have for one source into one.
+    def _mix_clauses(self, source: str, clauses: Sequence[_ClauseOfTranslator]) -> Translation:
+        """Mix the clauses that several translators have for one word or phrase into one clause.
 
-        Translators that leave the source as it is do not count if another one translates it.
-
-        :param answers: the clause that each translator has for the source.
+        Translators that leave the word as it is do not count if another one translates it.
         """
-        counted = [answer for answer in answers if _is_translated(answer.clauses[0])] or answers
+        counted = [clause for clause in clauses if _is_translated(clause.clause)] or clauses
         origins: list[Origin] = []
-        for translator, (clause,) in counted:
+        for translator, clause in counted:
             origins += self._list_origins(clause, translator)
         return Translation(source, tuple(self._mix_alternatives(counted)), origins=tuple(origins))
 
-    def _mix_alternatives(self, answers: Sequence[_Answer]) -> list[Alternative]:
-        """Return the best alternatives of one source, each weighted by the translators that have it.
+    def _mix_alternatives(self, clauses: Sequence[_ClauseOfTranslator]) -> list[Alternative]:
+        """Return the best alternatives of one word, each weighted by the translators that have it.
 
-        :param answers: the clause that each translator has for the source.
+        A translator's alternatives share its weight in proportion to their own weights; what several translators give
+        to the same text is added up. All shares sum to one before the worst alternatives are dropped.
+
+        :param clauses: the clauses of several translators for the word.
         """
-        total_weight = sum(self._weights[translator] for translator, _ in answers)
+        total_weight = sum(self._weights[translator] for translator, _ in clauses)
         weight_by_text: dict[str, float] = {}
         terms_by_text: dict[str, tuple[str, ...]] = {}
-        for translator, (clause,) in answers:
+        for translator, clause in clauses:
             clause_weight = _sum_weights(clause)
             for text, weight, terms in clause.alternatives:
                 share = self._weights[translator] * weight / (total_weight * clause_weight)
@@ -116,9 +120,6 @@ class CombinedTranslator:
                 terms_by_text[text] = terms or terms_by_text.get(text, ())
         best_texts = sorted(weight_by_text, key=lambda text: -weight_by_text[text])[: self._max_alternatives]
         return [Alternative(text, min(weight_by_text[text], 1.0), terms_by_text[text]) for text in best_texts]
-
-    def _add_origins(self, clause: Translation, translator: int) -> Translation:
-        return clause._replace(origins=self._list_origins(clause, translator))
 
     def _list_origins(self, clause: Translation, translator: int) -> tuple[Origin, ...]:
         """Say where a clause is from: the translator itself or those within it, with the weight of each."""
@@ -134,6 +135,13 @@ class _Answer(NamedTuple):
     clauses: Sequence[Translation]
 
 
+class _ClauseOfTranslator(NamedTuple):
+    """What one of the translators, given by its index, says of a word or phrase."""
+
+    translator: int
+    clause: Translation
+
+
 def _is_translated(clause: Translation) -> bool:
     """Tell whether a clause has an alternative that is not its source."""
     return any(alternative.text != clause.source for alternative in clause.alternatives)
@@ -144,9 +152,12 @@ def _sum_weights(clause: Translation) -> float:
 
 
 def _drop_words_of_phrases(sources_by_translator: Sequence[Sequence[str]]) -> list[str]:
-    """Return the different sources of all translators without the words of phrases that replace them.
+    """Return the different words and phrases that translators have, without the words of phrases that replace them.
 
-    A phrase replaces its words unless the translator that knows it gives its words as well, as it is with compounds.
+    A phrase replaces its words unless the translator that knows it gives its words as well, as it is with compounds:
+    of ["red", "web", "server"] and ["red", "web server"] remain "red" and "web server".
+
+    :param sources_by_translator: for each translator the words and phrases of a query as it divides it.
     """
     phrases = []
     for sources in sources_by_translator:

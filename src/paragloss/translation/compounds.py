@@ -49,8 +49,9 @@ def split_compound(term: str, lang: str, is_known: Callable[[str], bool]) -> lis
     """Split a term into two known words, or three if no two make it; return [] if it cannot be split.
 
     Of several ways the one with the longest last part is taken: it carries the meaning, and short words occur inside
-    long ones by chance.
+    long ones by chance. Linking letters between the words are left out: "arbeitszeit" gives ["arbeit", "zeit"].
 
+    :param lang: a language of COMPOUND_LINKERS
     :param is_known: tells whether the vocabulary has a term
     """
     if len(term) > MAX_WORD_LENGTH:
@@ -93,21 +94,19 @@ def _find_beginning(term: str, min_letters: int, is_known: Callable[[str], bool]
 def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> list[str]:
     """Split a term into the fewest known words that skip the fewest characters; [] if more than half are skipped.
 
+    The best way to split each beginning of the term is found from those of shorter beginnings.
+
     :param min_letters: the least number of characters of a word.
     :param is_known: tells whether the vocabulary has a word.
     """
-    best = [_Segmentation(0, 0, [])]  # of the first characters, for each number of them
+    best = [_Segmentation(0, 0, [])]  # for each number of characters the best way to split so many
     for end in range(1, len(term) + 1):
         shorter = best[end - 1]
-        candidate = shorter._replace(skipped=shorter.skipped + 1)
+        candidates = [shorter._replace(skipped=shorter.skipped + 1)]
         for start in range(max(0, end - _MAX_UNSPACED_PART), end - min_letters + 1):
-            word = term[start:end]
-            if is_known(word):
-                before = best[start]
-                extended = _Segmentation(before.skipped, before.n_words + 1, [*before.words, word])
-                if (extended.skipped, extended.n_words) < (candidate.skipped, candidate.n_words):
-                    candidate = extended
-        best.append(candidate)
+            if is_known(term[start:end]):
+                candidates.append(best[start].append_word(term[start:end]))
+        best.append(min(candidates, key=lambda candidate: (candidate.skipped, candidate.n_words)))
     is_mostly_known = 2 * best[-1].skipped <= len(term)
     return best[-1].words if is_mostly_known else []
 
@@ -119,11 +118,17 @@ class _Segmentation(NamedTuple):
     n_words: int
     words: list[str]
 
+    def append_word(self, word: str) -> _Segmentation:
+        """Return the same with another word behind it."""
+        return _Segmentation(self.skipped, self.n_words + 1, [*self.words, word])
+
 
 def _split_in_three(term: str, last_starts: Sequence[int], lang: str, is_known: Callable[[str], bool]) -> list[str]:
-    """Split a term in three, of which the first is the shortest possible; [] if that is not possible.
+    """Split a term into three known words, of which the first is the shortest possible; [] if that is not possible.
 
-    :param last_starts: where known words begin that end the term
+    :param last_starts: where in the term a known word begins that reaches to its end, ascending; not empty
+    :param lang: the language, whose linking letters may stand between the words
+    :param is_known: tells whether the vocabulary has a word
     """
     for first_end in range(_MIN_PART, last_starts[-1] - _MIN_PART + 1):
         first = _strip_linker(term[:first_end], lang, is_known)
@@ -137,9 +142,11 @@ def _split_in_three(term: str, last_starts: Sequence[int], lang: str, is_known: 
 def _split_in_two(
     term: str, start: int, last_starts: Sequence[int], lang: str, is_known: Callable[[str], bool]
 ) -> list[str]:
-    """Split the part of a term from `start` on in two; [] if that is not possible.
+    """Split the part of a term from `start` on into two known words; [] if that is not possible.
 
-    :param last_starts: where known words begin that end the term
+    :param last_starts: where in the term a known word begins that reaches to its end, ascending
+    :param lang: the language, whose linking letters may stand between the words
+    :param is_known: tells whether the vocabulary has a word
     """
     for last_start in last_starts:
         if last_start - start >= _MIN_PART:

@@ -126,22 +126,27 @@ def rocchio(
     A term that the query already has gains up to beta.
 
     :param clauses: of the query
-    :param lang: documents in other languages are ignored
+    :param documents: the documents found by a first search; those in other languages are ignored
+    :param lang: the language of the query
+    :param idf: rarity of terms in the collection
     :param terms: the number of new terms; they become clauses of their own, and the best has the weight beta
     :return: the clauses of the query, then those of the new terms
     """
     texts = [document.full_text for document in documents if document.lang == lang]
     scores = _score_terms(texts, lang, idf)
     query_terms = _list_query_terms(clauses, lang)
-    best_terms = _select_new_terms(scores, query_terms, terms)
-    top_score = max((scores.get(term, 0.0) for term in best_terms or query_terms), default=0.0)
+    new_terms = _select_new_terms(scores, query_terms, terms)
+    top_score = max((scores.get(term, 0.0) for term in new_terms or query_terms), default=0.0)
     expanded = []
     for clause in clauses:
-        score = _score_clause(clause, scores, analyzer(lang).terms)
+        score = _score_clause(clause, scores, lang)
         gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
         expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
-    expanded += [_make_added_clause(spellings[term], beta * scores[term] / top_score) for term in best_terms]
+    for term in new_terms:
+        alternatives = (Alternative(spellings[term], 1.0),)
+        weight = beta * scores[term] / top_score
+        expanded.append(Translation(spellings[term], alternatives, weight, required=False))
     return expanded
 
 
@@ -149,11 +154,6 @@ def _select_new_terms(scores: Mapping[str, float], query_terms: set[str], limit:
     """Return the terms of highest score that the query does not have, best first."""
     new_terms = [term for term, score in scores.items() if score > 0 and term not in query_terms]
     return sorted(new_terms, key=lambda term: (-scores[term], term))[:limit]
-
-
-def _make_added_clause(spelling: str, weight: float) -> Translation:
-    """Make the clause of a word that is added to a query."""
-    return Translation(spelling, (Alternative(spelling, 1.0),), weight, required=False)
 
 
 def _score_terms(texts: Sequence[str], lang: str, idf: Idf) -> dict[str, float]:
@@ -173,8 +173,12 @@ def _list_query_terms(clauses: Sequence[Translation], lang: str) -> set[str]:
     return query_terms
 
 
-def _score_clause(clause: Translation, scores: Mapping[str, float], tokenize: Callable[[str], Sequence[str]]) -> float:
-    """Return the score of a clause's best alternative, which is that of its lowest-scored term."""
+def _score_clause(clause: Translation, scores: Mapping[str, float], lang: str) -> float:
+    """Return the score of a clause's best alternative, which is that of its lowest-scored term.
+
+    :param scores: of terms; others have 0
+    """
+    tokenize = analyzer(lang).terms
     return max(
         min((scores.get(term, 0.0) for term in tokenize(alternative.text)), default=0.0)
         for alternative in clause.alternatives

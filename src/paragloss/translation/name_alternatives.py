@@ -6,11 +6,11 @@ A word of a query may be a name if no table translates it, or if it is written w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from paragloss.languages import scripts_of
 from paragloss.translation import sounds
 from paragloss.translation.name_spellings import list_name_spellings
+from paragloss.translation.related_languages import share_script
 from paragloss.translation.subword_terms import SOUND_PREFIX
 from paragloss.types import Alternative, Translation
 
@@ -57,10 +57,15 @@ def _add_spellings(clause: Translation, source: str, target: str) -> Translation
 def _compute_share(
     clause: Translation, source: str, target: str, unknown_share: float, capitalized_share: float
 ) -> float:
-    """Return the share of added alternatives of a word: one for unknown words, one for others with a capital, or 0.
+    """Return the share that added alternatives get of the weight of a word's clause.
 
-    :param unknown_share: the share of an unknown word.
-    :param capitalized_share: the share of any other word with a capital.
+    A phrase, and a known word without a capital, get 0: they are no names. Where both languages have one script, in
+    which names mostly stay as they are, the share is reduced.
+
+    :param source: the language of the word
+    :param target: the language of the alternatives
+    :param unknown_share: the share of a word without translations
+    :param capitalized_share: the share of any other word with a capital
     """
     word = clause.source
     if " " in word:
@@ -71,16 +76,11 @@ def _compute_share(
         share = capitalized_share
     else:
         return 0.0
-    return SAME_SCRIPT_FACTOR * share if _share_script(source, target) else share
+    return SAME_SCRIPT_FACTOR * share if share_script(source, target) else share
 
 
 def _is_untranslated(alternative: Alternative, word: str) -> bool:
     return alternative.text == word or alternative.text.startswith(SOUND_PREFIX)
-
-
-@cache
-def _share_script(first: str, second: str) -> bool:
-    return bool(set(scripts_of(first)) & set(scripts_of(second)))
 
 
 def _mix_in(clause: Translation, added: list[Alternative]) -> Translation:

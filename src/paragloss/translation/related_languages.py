@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
+from paragloss.languages import scripts_of
 from paragloss.types import Alternative, Translation
 
 
@@ -75,6 +76,12 @@ _MAX_VARIANTS = 6
 _UNCHANGED_SHARE = 0.2
 
 
+@cache
+def share_script(first: str, second: str) -> bool:
+    """Say whether two languages are written in the same script, or have one in common."""
+    return not set(scripts_of(first)).isdisjoint(scripts_of(second))
+
+
 def list_relatives(lang: str, langs: Collection[str]) -> list[str]:
     """Return the relatives of a language that are among `langs`, nearest first; none for a language without any."""
     return [relative for relative in RELATED_LANGUAGES.get(lang, ()) if relative in langs]
@@ -106,7 +113,10 @@ def merge_clauses(clauses_by_relative: Mapping[str, list[Translation]], lang: st
 
 
 def _merge_word(source: str, answers: list[tuple[str, Translation]], lang: str) -> Translation:
-    """Merge the clauses, each given with its relative, of one word."""
+    """Merge the clauses that relatives have for one word; those that leave it as it is count only if all do.
+
+    :param answers: each clause with the relative that it is from
+    """
     counted = [answer for answer in answers if _is_translated(answer[1])] or answers
     weights: dict[str, float] = {}
     for relative, clause in counted:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from paragloss import artefacts
 from paragloss.analysis import analyzer
 from paragloss.errors import LanguageError, ModelError
-from paragloss.languages import normalise, scripts_of
+from paragloss.languages import normalise
 from paragloss.translation.compounds import (
     COMPOUND_LINKERS,
     MIN_UNSPACED_PART,
@@ -31,7 +31,7 @@ from paragloss.translation.compounds import (
 )
 from paragloss.translation.default._rows import TranslationRows
 from paragloss.translation.packed_words import PackedWordList
-from paragloss.translation.related_languages import list_relatives, merge_clauses
+from paragloss.translation.related_languages import list_relatives, merge_clauses, share_script
 from paragloss.types import Alternative, Query, Translation
 
 KIND = "default"
@@ -59,6 +59,7 @@ _DAMAGE_ERRORS = (IndexError, KeyError, TypeError, ValueError, StopIteration, At
 #: (number of a word in its language, its share or probability) of several words.
 WordShares: TypeAlias = Sequence[tuple[int, float]]
 _SHARE = itemgetter(1)
+_NUMBER = re.compile(r"\d+")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -194,7 +195,7 @@ class DefaultModel:
         """
         lang = self._code(lang)
         if lang in MIN_UNSPACED_PART:
-            numbers = _number_pattern().findall(term)
+            numbers = _NUMBER.findall(term)
             if numbers:
                 return [] if term.isdigit() else numbers
         is_known = knows or (lambda part: self.has_term(part, lang))
@@ -292,7 +293,7 @@ class DefaultModel:
         :param lang: the language of the query.
         :param to: the language of the translations; if it is that of the query, the word stays as it is.
         """
-        can_be_unchanged = word.term.isascii() or _share_script(lang, to)
+        can_be_unchanged = word.term.isascii() or share_script(lang, to)
         alternatives: tuple[Alternative, ...] = ()
         if to != lang and not word.term.isdigit():
             translated_share = 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0
@@ -404,16 +405,6 @@ def _report_damage(read: Callable[P, T]) -> Callable[P, T]:
             raise ModelError(f"the model's packed words are damaged ({reason}): install or copy it again") from error
 
     return read_or_report
-
-
-@cache
-def _number_pattern() -> re.Pattern[str]:
-    return re.compile(r"\d+")
-
-
-@cache
-def _share_script(first: str, second: str) -> bool:
-    return bool(set(scripts_of(first)) & set(scripts_of(second)))
 
 
 def _keep_likely(ranked: WordShares) -> WordShares:
