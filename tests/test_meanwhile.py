@@ -1,11 +1,9 @@
 """What happens while something else does: a hit is deleted before it is shown, a memo is emptied before it is read."""
 
-import threading
-
 import pytest
 
 from paragloss.collection import Collection, retrieval
-from paragloss.translation import default, subword_terms
+from paragloss.translation import default
 from paragloss.types import Document
 
 WORDS = [Document(f"d{n}", f"rain and word{n}x", "en") for n in range(5)]
@@ -47,23 +45,3 @@ def test_a_word_of_300_000_letters_costs_as_many_looks_as_a_short_one(tmp_path, 
         engine.index([Document("gene", "acgt" * 75_000, "de"), Document("word", "wort " * 10 + "日" * 30_000, "ko")])
         assert engine.count() == 2
     assert 0 < len(looks) < 1000
-
-
-def test_threads_that_fill_a_small_memo_get_their_answers(monkeypatch):
-    monkeypatch.setattr(subword_terms, "_MAX_CACHED_WORDS", 3)
-    cached, errors = subword_terms._SubwordTerms("ru"), []
-
-    def work(start):
-        try:
-            for n in range(200):
-                cached.sounds_as_written[f"меркел{(n + start) % 9}", "Меркель"]
-                cached[f"слово{(n + start) % 9}"]
-        except KeyError as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors

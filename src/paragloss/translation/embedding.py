@@ -45,7 +45,7 @@ class _LanguageWords(NamedTuple):
     ids: dict[str, int]
     rows: Floats  # (terms, dim), unit or zero
     stem: bool
-    written: list[str]  # the text that stands for each term in a query; "" if there is none
+    written: list[str]  # for each of the most frequent terms the text that stands for it; "" if there is none
     answers: Floats  # (answers, dim): rows of the most frequent terms that have such a text
     answer_ids: np.ndarray[Any, np.dtype[np.int64]]
 
@@ -66,7 +66,8 @@ class EmbeddingTranslator:
     ) -> None:
         """Make a translator.
 
-        :param top: how many words are returned for each
+        :param space: word vectors of the languages
+        :param top: how many words are returned for each word
         :param major: factor of eq. 5.2 for the word itself
         :param context: factor of eq. 5.2 for the other words of the query
         :param limit: only so many of the most frequent words are answers
@@ -129,9 +130,10 @@ class EmbeddingTranslator:
         return [self._select_best(word_scores, target) for word_scores in scores]
 
     def _select_best(self, scores: Floats, target: _LanguageWords) -> tuple[Alternative, ...]:
-        """Return the answers of the highest scores for one word, with weights that sum to one.
+        """Return the answers of the highest scores for one word, best first, with weights that sum to one.
 
-        :param scores: (answers,)
+        :param scores: (answers,) a score for each of `target.answers`
+        :param target: the words of the other language
         """
         top = min(self.top, len(scores))
         candidates = np.argpartition(scores, -top)[-top:]
@@ -172,8 +174,11 @@ def _normalize_word(query: Query, start: int, end: int) -> str:
 def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit: int) -> list[str]:
     """Return for each of the most frequent terms a text that is analysed as the term; "" if there is none.
 
-    :param spellings: spelling of each term, tried before the term itself
-    :param limit: number of terms
+    A stem is not always stemmed to itself. Its translation would then not find the documents that have it.
+
+    :param vocabulary: has the `terms`, most frequent first, and whether they are stems (`stem`)
+    :param spellings: the spelling of each term, tried before the term itself
+    :param limit: the number of terms
     """
     texts = []
     for term in vocabulary.terms[:limit]:

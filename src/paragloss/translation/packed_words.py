@@ -149,9 +149,11 @@ def _unpack_spelling(term: bytes, code: int, added: bytes) -> str:
 
 
 def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """Pack terms, sorted by their UTF-8 bytes, with a spelling of each.
+    """Pack words for a PackedWordList; the module describes the format.
 
-    :return: the bytes of the list, and the offset of each group.
+    :param terms: different terms, sorted by their UTF-8 bytes.
+    :param spellings: the most frequent spelling of each term.
+    :return: the bytes of the list, and the offset of each group in them.
     """
     packed = bytearray()
     group_starts: list[int] = []
@@ -164,22 +166,27 @@ def pack_words(terms: Sequence[str], spellings: Sequence[str]) -> tuple[npt.NDAr
         if is_first_of_group:
             group_starts.append(len(packed))
         n_shared = 0 if is_first_of_group else _count_shared_bytes(previous, word)
-        packed += bytes([n_shared, len(word) - n_shared])
-        packed += word[n_shared:]
-        packed += _pack_spelling(word, spelling)
+        suffix = word[n_shared:]
+        packed += bytes([n_shared, len(suffix)]) + suffix + _pack_spelling(word, spelling)
         previous = word
     return np.frombuffer(bytes(packed), np.uint8), np.array(group_starts, np.uint32)
 
 
 def _pack_spelling(term: bytes, spelling: str) -> bytes:
-    """Pack a spelling as what it removes from the end of the term and adds, or completely if that is too much."""
+    """Pack a spelling as what it removes from the end of the term and adds, or completely if that is too much.
+
+    "Houses" of the term "hous" is a byte that says: a capital, nothing removed, two letters added; and "es". A complete
+    spelling that is too long is replaced by the term.
+    """
     initial = spelling[:1]
     has_capital = initial != initial.lower() and initial.lower().upper() == initial
-    lower = (initial.lower() + spelling[1:] if has_capital else spelling).encode()
-    n_shared = _count_shared_bytes(term, lower)
-    n_removed, added = len(term) - n_shared, lower[n_shared:]
+    in_lower_case = initial.lower() + spelling[1:] if has_capital else spelling
+    letters = in_lower_case.encode()
+    n_shared = _count_shared_bytes(term, letters)
+    n_removed, added = len(term) - n_shared, letters[n_shared:]
     if n_removed <= _MAX_REMOVED and len(added) <= _MAX_ADDED:
-        return bytes([_CAPITAL_BIT * has_capital | n_removed << 4 | len(added)]) + added
+        code = _CAPITAL_BIT * has_capital | n_removed << 4 | len(added)
+        return bytes([code]) + added
     complete = spelling.encode()
     if len(complete) > _MAX_BYTES:
         complete = term

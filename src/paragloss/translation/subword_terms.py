@@ -9,7 +9,7 @@ plain words does not use these terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from paragloss.analysis.sound import phonetic_key
 from paragloss.languages import scripts_of
@@ -42,35 +42,38 @@ def list_subword_terms(terms: Sequence[str], lang: str, written: Sequence[str] =
     """
     if lang not in default.open().langs:
         return []
-    cached = _subword_terms_of(lang)
-    subwords = [subword for term in terms for subword in cached[term]]
+    finder = _open_finder(lang)
+    subwords: list[str] = []
+    for term in terms:
+        subwords += finder.find_subwords(term)
     for term, word in zip(terms, written, strict=False):
-        subwords += cached.sounds_as_written[term, word]
+        subwords += finder.find_written_sound(term, word)
     if sounds.read_name_characters(lang):
         subwords += sounds_of_split_names(terms, lang)
     return subwords
 
 
-def find_subword_matches(cut: TokenizedText, lang: str, query_terms: Iterable[str]) -> list[tuple[str, int]]:
+def find_subword_matches(tokenized: TokenizedText, lang: str, query_terms: Iterable[str]) -> list[tuple[str, int]]:
     """Return (query term, index of the distinct word of the text that contains it) for terms inside words.
 
     Only words that may contain one are analysed: what a word contains is written in it, or sounds as it does.
 
-    :param cut: the text as tokens.
+    :param tokenized: the text; its `terms` are those of its distinct words.
     :param query_terms: the terms to look for; those with SOUND_PREFIX are sounds of names.
     """
     query_terms = frozenset(query_terms)
     if not query_terms or lang not in default.open().langs:
         return []
-    cached = _subword_terms_of(lang)
+    finder = _open_finder(lang)
     query_sounds = {term.removeprefix(SOUND_PREFIX) for term in query_terms if term.startswith(SOUND_PREFIX)}
     matches = []
-    for index in sorted(_find_candidate_words(cut.terms, query_terms, query_sounds)):
-        matches += [(subword, index) for subword in cached[cut.terms[index]] if subword in query_terms]
+    for index in sorted(_find_candidate_words(tokenized.terms, query_terms, query_sounds)):
+        subwords = finder.find_subwords(tokenized.terms[index])
+        matches += [(subword, index) for subword in subwords if subword in query_terms]
     if query_sounds and has_spoken_spellings(lang):
-        for index, word in enumerate(cut.spell_words()):
+        for index, word in enumerate(tokenized.spell_words()):
             if phonetic_key(word) in query_sounds:
-                sound_terms = cached.sounds_as_written[cut.terms[index], word]
+                sound_terms = finder.find_written_sound(tokenized.terms[index], word)
                 matches += [(sound_term, index) for sound_term in sound_terms if sound_term in query_terms]
     return matches
 
@@ -130,35 +133,48 @@ def _list_split_names(terms: Sequence[str], name_characters: frozenset[str]) -> 
                 yield name
 
 
-class _SubwordTerms(dict[str, tuple[str, ...]]):
-    """The terms inside each term of a language, computed once.
+class _SubwordFinder:
+    """Finds the terms inside the terms of a language, and caches them.
 
     After many terms, many documents are being read: then the vocabulary of the language is loaded into memory.
     """
 
     def __init__(self, lang: str) -> None:
-        super().__init__()
         self._lang = lang
         self._model = default.open()
-        self._knows: Callable[[str], bool] = lambda term: self._model.has_term(term, lang)
-        self.sounds_as_written = _SoundsAsWritten(self)
+        self._n_analyzed = 0
+        self._is_known: Callable[[str], bool] = lambda term: self._model.has_term(term, lang)
+        self.find_subwords = lru_cache(maxsize=_MAX_CACHED_WORDS)(self._find_subwords)
+        self.find_written_sound = lru_cache(maxsize=_MAX_CACHED_WORDS)(self._find_written_sound)
 
-    def __missing__(self, term: str) -> tuple[str, ...]:
-        if len(self) >= _MAX_CACHED_WORDS:
-            self.clear()
-        if len(self) == _MANY_WORDS:
-            self._knows = self._model.vocabulary(self._lang).__contains__
+    def _find_subwords(self, term: str) -> tuple[str, ...]:
+        """Return the sound of a term that may be a name, and the known words inside an unknown one."""
+        self._n_analyzed += 1
+        if self._n_analyzed == _MANY_WORDS:
+            self._is_known = self._model.vocabulary(self._lang).__contains__
         consonants = phonetic_key(term)
-        is_sounded = len(consonants) >= sounds.MIN_CONSONANTS and self.is_name(term, consonants)
-        parts = self._model.find_known_parts(term, self._lang, self._knows)
-        self[term] = subwords = (SOUND_PREFIX + consonants, *parts) if is_sounded else tuple(parts)
-        return subwords
+        parts = self._model.find_known_parts(term, self._lang, self._is_known)
+        has_sound = len(consonants) >= sounds.MIN_CONSONANTS and self._is_name(term, consonants)
+        return (SOUND_PREFIX + consonants, *parts) if has_sound else tuple(parts)
 
-    def is_name(self, term: str, consonants: str) -> bool:
-        """Say whether a term may be a name: it is unknown, or sounds as its English does; in English, has a capital."""
+    def _find_written_sound(self, term: str, word: str) -> tuple[str, ...]:
+        """Return the sound of a name as it is written, if that differs from the sound of its stem; else ().
+
+        :param term: the stem of the word
+        """
+        consonants = phonetic_key(word)
+        is_different = len(consonants) >= sounds.MIN_CONSONANTS and consonants != phonetic_key(term)
+        has_sound = is_different and self._is_name(term, consonants)
+        return (SOUND_PREFIX + consonants,) if has_sound else ()
+
+    def _is_name(self, term: str, consonants: str) -> bool:
+        """Say whether a term may be a name: it is unknown, or sounds as its English does; in English, has a capital.
+
+        :param consonants: those of the term or of the word as it is written
+        """
         if term.isdigit():
             return False
-        if not self._knows(term):
+        if not self._is_known(term):
             return True
         if self._lang == "en":
             return self._model.is_capitalized(term, "en")
@@ -166,28 +182,10 @@ class _SubwordTerms(dict[str, tuple[str, ...]]):
         return sounds.classify_consonants(consonants) in map(_english_consonant_classes, english)
 
 
-class _SoundsAsWritten(dict[tuple[str, str], tuple[str, ...]]):
-    """The sound of a name as written, if it differs from that of its stem, by (term, word)."""
-
-    def __init__(self, terms: _SubwordTerms) -> None:
-        super().__init__()
-        self._terms = terms
-
-    def __missing__(self, key: tuple[str, str]) -> tuple[str, ...]:
-        if len(self) >= _MAX_CACHED_WORDS:
-            self.clear()
-        term, word = key
-        consonants = phonetic_key(word)
-        is_different = len(consonants) >= sounds.MIN_CONSONANTS and consonants != phonetic_key(term)
-        is_sounded = is_different and self._terms.is_name(term, consonants)
-        self[key] = sound_terms = (SOUND_PREFIX + consonants,) if is_sounded else ()
-        return sound_terms
+_open_finder = cache(_SubwordFinder)
 
 
 @cache
 def _english_consonant_classes(number: int) -> str:
     """Return the classes of the consonants of an English word."""
     return sounds.classify_consonants(phonetic_key(default.open().english_spelling(number)))
-
-
-_subword_terms_of = cache(_SubwordTerms)
