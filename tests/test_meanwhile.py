@@ -1,4 +1,4 @@
-"""What happens while something else does: a hit is deleted before it is shown, a memo is emptied before it is read."""
+"""What happens while something else does: a hit is deleted before it is shown; and terms of very many letters."""
 
 import pytest
 
