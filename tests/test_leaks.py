@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from json_servers import JsonServer
 
 from paragloss import hosts
 from paragloss.collection import Collection
@@ -22,46 +19,20 @@ from paragloss.types import Document
 DOCUMENTS = [Document("bee", "the bee makes honey", "en"), Document("owl", "the owl sleeps", "en")]
 
 
-class RecordingServer:
-    """A server that speaks both protocols that collections may name, and records every request with its key."""
-
-    def __init__(self) -> None:
-        self.requests: list[tuple[str, str | None]] = []
-        recorder = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self._answer([{"code": "en", "targets": ["fr"]}])
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                if "input" in body:
-                    vectors = [[float(text.count(letter)) + 1 for letter in "abc"] for text in body["input"]]
-                    self._answer({"data": [{"index": i, "embedding": row} for i, row in enumerate(vectors)]})
-                else:
-                    self._answer({"translatedText": body["q"]})
-
-            def _answer(self, answer: object) -> None:
-                recorder.requests.append((self.path, self.headers["authorization"]))
-                self.send_response(200)
-                self.end_headers()
-                self.wfile.write(json.dumps(answer).encode())
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.host = f"127.0.0.1:{self.server.server_port}"
-        self.address = f"http://{self.host}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+def answer(body):
+    """Speak both protocols that collections may name: encoders and translation engines."""
+    if body is None:
+        return [{"code": "en", "targets": ["fr"]}]
+    if "input" not in body:
+        return {"translatedText": body["q"]}
+    vectors = [[float(text.count(letter)) + 1 for letter in "abc"] for text in body["input"]]
+    return {"data": [{"index": i, "embedding": row} for i, row in enumerate(vectors)]}
 
 
 @pytest.fixture
-def recorder() -> Iterator[RecordingServer]:
-    running = RecordingServer()
-    yield running
-    running.server.shutdown()
-    running.server.server_close()
+def recorder():
+    with JsonServer(answer) as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -108,12 +79,9 @@ def test_a_collection_that_names_a_server_is_searched_without_asking_it(
     assert recorder.requests == []
 
 
-def test_the_missing_consent_is_reported_with_its_remedy(collection_with_endpoint, recorder):
+def test_a_host_is_asked_for_and_allowed_once_for_all_later_processes(collection_with_endpoint, recorder, monkeypatch):
     with pytest.warns(UserWarning, match=rf"--allow-host {recorder.host}"):
         Collection.open(collection_with_endpoint).close()
-
-
-def test_a_host_is_allowed_once_for_all_later_processes(collection_with_endpoint, recorder, monkeypatch):
     hosts.allow_host(recorder.host)
     monkeypatch.setenv(hosts.ALLOWED_HOSTS_VARIABLE, "")  # what a later process inherits
     with Collection.open(collection_with_endpoint) as collection:
@@ -163,7 +131,7 @@ def test_a_key_is_sent_to_its_own_host_only(recorder, monkeypatch):
     pretrained.open_encoder(pretrained.settings_for(recorder.address))
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "api.example.org=theirs")
     pretrained.open_encoder(pretrained.settings_for(recorder.address))
-    assert [key for _, key in recorder.requests] == ["Bearer ours", None]
+    assert [request.key for request in recorder.requests] == ["Bearer ours", None]
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "secret")
     with pytest.raises(InputError, match="without its host"):
         pretrained.open_encoder(pretrained.settings_for(recorder.address))
@@ -190,8 +158,7 @@ def test_an_address_without_a_host_is_refused(address):
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["", "http://example.org", "a b", "a/b", "user@host", "a,b", "a\0b", "\0", "a\x1b", "a\x7f", "\ud800"],
+    "host", ["", "http://example.org", "a b", "a/b", "user@host", "a,b", "a\0b", "\0", "a\x1b", "a\x7f", "\ud800"]
 )
 def test_only_a_host_can_be_allowed(host):
     with pytest.raises(InputError, match="is no host"):

@@ -1,54 +1,37 @@
 """Documents translated by an engine as they are indexed, Portuguese to English, and queries the other way."""
 
-import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from json_servers import JsonServer
 
 from paragloss.collection import Collection
 from paragloss.errors import InputError, LanguageError, LineSyntaxError, StoreError
 from paragloss.types import Document
 
 WORDS = {"o pão": "the bread", "pão": "bread", "farinha": "flour", "água": "water", "cidade": "city", "lava": "lava"}
-REQUESTS = []
+DICTIONARIES = {("pt", "en"): WORDS, ("en", "pt"): {english: word for word, english in WORDS.items()}}
 
 
-class TranslationServer(BaseHTTPRequestHandler):
-    """LibreTranslate's shape: Portuguese and English, word by word."""
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        REQUESTS.append(body["q"])
-        dictionaries = {("pt", "en"): WORDS, ("en", "pt"): {english: word for word, english in WORDS.items()}}
-        words = dictionaries.get((body["source"], body["target"]))
-        error_answer = {"error": f"{body['source']} is not supported"} if words is None else {}
-        translations = (
-            [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]] if words else []
-        )
-        self.answer(400 if error_answer else 200, error_answer or {"translatedText": translations})
-
-    def do_GET(self):
-        self.answer(200, [{"code": "pt", "targets": ["en"]}, {"code": "en", "targets": ["pt"]}])
-
-    def answer(self, status, content):
-        data = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
+def translate(body):
+    """Answer as LibreTranslate does: Portuguese and English, word by word."""
+    if body is None:
+        return [{"code": "pt", "targets": ["en"]}, {"code": "en", "targets": ["pt"]}]
+    words = DICTIONARIES.get((body["source"], body["target"]))
+    if words is None:
+        return {"error": f"{body['source']} is not supported"}
+    return {"translatedText": [" ".join(words.get(w, w) for w in re.findall(r"\w+", t.lower())) for t in body["q"]]}
 
 
 @pytest.fixture(scope="module")
-def machine():
-    with HTTPServer(("127.0.0.1", 0), TranslationServer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+def server():
+    with JsonServer(translate) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def machine(server):
+    return server.address
 
 
 DOCUMENTS = [
@@ -76,16 +59,10 @@ def test_a_query_finds_translations_in_its_own_words(engine):
     assert search_ids(engine, "bread", "translated") == ["pão"]
     assert search_ids(engine, "flour and water", "bm25+translated") == ["pão"]
     assert search_ids(engine, "city", "translated") == ["vulcão"]
-
-
-def test_without_a_pipeline_translations_are_searched_too(engine):
     assert search_ids(engine, "bread") == ["pão", "brød"]  # translated by the engine; by the default model
-
-
-def test_what_is_shown_is_what_was_written(engine):
     result = engine.search("bread", lang="en").results[0]
     assert result.title == "Pão"
-    assert "farinha" in result.snippet
+    assert "farinha" in result.snippet  # what is shown is what was written
 
 
 def test_the_engine_translates_queries_as_well(engine):
@@ -99,10 +76,9 @@ def test_a_language_nothing_was_translated_into_is_said(engine):
         search_ids(engine, "pão", "translated", lang="pt")
 
 
-def test_translations_are_kept_and_not_made_again(engine):
-    before = len([texts for texts in REQUESTS if "Pão" in texts])
+def test_translations_are_kept_and_not_made_again(engine, server):
     engine.index(DOCUMENTS)
-    assert len([texts for texts in REQUESTS if "Pão" in texts]) == before == 1
+    assert len([request for request in server.requests if request.body and "Pão" in request.body["q"]]) == 1
     assert search_ids(engine, "bread", "translated") == ["pão"]
 
 
