@@ -28,13 +28,10 @@ def test_words_that_nobody_understood_are_named(collection):
         assert str(opened_collection.search("whale", lang="en", to=["zh"]).understood) == ""
 
 
-def test_a_name_that_documents_have_as_it_stands_is_understood(tmp_path):
+def test_a_name_that_documents_have_as_it_stands_is_understood_and_all_words_without_a_translator(collection, tmp_path):
     with Collection.create(str(tmp_path / "c")) as opened_collection:
         opened_collection.index([Document("1", "Das Zimmer gehört Qwrtzplk.", "de")])
         assert opened_collection.search("Qwrtzplk", lang="en").understood.unknown == ()
-
-
-def test_without_a_translator_nothing_is_said(collection):
     with Collection.open(collection, default=False) as opened_collection:
         assert opened_collection.search("Qwrtzplk lava", lang="en").understood.unknown == ()
 

@@ -74,10 +74,9 @@ def test_a_server_on_a_full_disk_answers_searches_and_says_what_to_free(full_col
     with TestClient(build_application(library), base_url="http://localhost") as client:
         answer = client.get("/api/search", params={"q": "number3", "lang": "en"})
         assert [row["id"] for row in answer.json()["results"]] == ["d3"]
-        for refused in (
-            client.delete("/api/documents/d1"),
-            client.post("/api/bulk", content=json.dumps({"id": "n", "text": "new"}).encode()),
-        ):
+        deleted = client.delete("/api/documents/d1")
+        added = client.post("/api/bulk", content=json.dumps({"id": "n", "text": "new"}).encode())
+        for refused in (deleted, added):
             assert "free 64 MB" in refused.text
             assert full_collection not in refused.text
         assert client.get("/api/documents/d1").status_code == 200

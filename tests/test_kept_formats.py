@@ -55,21 +55,13 @@ def assert_complete(collection):
     assert collection.glossary == PAIRS
 
 
-def test_a_collection_opens_and_can_be_written(stored_folder):
+def test_what_an_earlier_version_wrote_is_read(stored_folder):
     with Collection.open(str(stored_folder / "collection")) as collection:
         assert_complete(collection)
         collection.index([Document("sea", "Das Meer ist ruhig.", "de")])
         assert collection.count() == 3
-
-
-def test_a_model_opens(stored_folder):
-    model = load(str(stored_folder / "model"))
-    assert [a.text for clause in model.translate(Query("", "honey", "en"), "de") for a in clause.alternatives][:1] == [
-        "Honig"
-    ]
-
-
-def test_a_backup_is_restored(stored_folder):
+    [clause] = load(str(stored_folder / "model")).translate(Query("", "honey", "en"), "de")
+    assert clause.alternatives[0].text == "Honig"
     restore(str(stored_folder / "backup.tar.gz"), str(stored_folder / "restored"))
     with Collection.open(str(stored_folder / "restored")) as collection:
         assert_complete(collection)
@@ -95,13 +87,11 @@ def test_a_newer_folder_is_refused_by_naming_the_version_that_reads_it(tmp_path,
 def test_a_newer_backup_is_refused_alike(tmp_path):
     write_current_format(tmp_path)
     with tarfile.open(tmp_path / "backup.tar.gz") as old, tarfile.open(tmp_path / "newer.tar", "w") as new:
-        for part in old.getmembers():
-            data = old.extractfile(part).read()
-            if "manifest" in part.name:
-                data = json.dumps({**json.loads(data), "format": 99, "paragloss": "9.1"}).encode()
-                part.size = len(data)
-
-            new.addfile(part, io.BytesIO(data))
+        manifest = json.loads(old.extractfile("manifest.json").read())
+        data = json.dumps({**manifest, "format": 99, "paragloss": "9.1"}).encode()
+        part = tarfile.TarInfo("manifest.json")
+        part.size = len(data)
+        new.addfile(part, io.BytesIO(data))
     with pytest.raises(InputError, match=NEWER):
         restore(str(tmp_path / "newer.tar"), str(tmp_path / "restored"))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from paragloss import demo, processes
 from paragloss.collection import bulk_search
 from paragloss.errors import StoreError
-from paragloss.types import Query
+from paragloss.types import Document, Query
 
 
 @pytest.fixture
@@ -31,20 +33,16 @@ def test_two_processes_give_what_one_gives(demo_collection, queries, small):
     assert [ranking for batch in batches for ranking in batch] == by_one_process
 
 
-def test_little_work_is_done_alone(demo_collection, queries, monkeypatch):
-    monkeypatch.setattr(bulk_search, "_MIN_SECONDS_FOR_WORKERS", 600.0)  # however busy the machine is
+@pytest.mark.parametrize(("min_seconds", "workers"), [(600.0, 2), (0.0, 1)], ids=["little work", "one worker"])
+def test_no_other_process_is_started_for(demo_collection, queries, small, monkeypatch, min_seconds, workers):
+    monkeypatch.setattr(bulk_search, "_MIN_SECONDS_FOR_WORKERS", min_seconds)  # 600, however busy the machine is
     monkeypatch.setattr(processes, "run_in_order", None)
-    assert sum(map(len, demo_collection.rank_batches(queries, k=3, workers=2))) == 70
-    assert list(demo_collection.rank_batches([], k=3, workers=2)) == []
-
-
-def test_one_worker_needs_no_other(demo_collection, queries, small, monkeypatch):
-    monkeypatch.setattr(processes, "run_in_order", None)
-    assert sum(map(len, demo_collection.rank_batches(queries, k=3, workers=1))) == 70
+    assert sum(map(len, demo_collection.rank_batches(queries, k=3, workers=workers))) == 70
+    assert list(demo_collection.rank_batches([], k=3, workers=workers)) == []
 
 
 def test_what_was_added_and_not_yet_written_down_is_found_by_all(demo_collection, queries, small):
-    demo_collection.index([next(iter(demo.documents()))._replace(id="new", text="zyxwv lantern", lang="en")])
+    demo_collection.add([Document("new", "zyxwv lantern", "en")])
     queries_asked = [*queries, Query("last", "zyxwv", "en")]
     *_, last = demo_collection.rank_batches(queries_asked, k=3, to=["en"], workers=2)
     assert [hit.id for hit in last[-1]] == ["new"]
@@ -57,6 +55,4 @@ def test_a_process_that_dies_is_told_of(demo_collection, queries, small, monkeyp
 
 
 def _die(*_):
-    import os
-
     os._exit(1)

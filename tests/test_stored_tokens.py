@@ -69,57 +69,53 @@ def test_showing_what_was_found_cuts_no_document_again(library, monkeypatch):
             library.read_excerpt(library.get([result.id])[0], text, lang="en")
 
 
+def describe_tokens(tokenized_texts):
+    return [(t.lang, t.terms, t.spell_words(), t.token_terms(), t.starts.tolist()) for t in tokenized_texts]
+
+
 def test_what_is_kept_is_what_was_cut(documents):
     for document in documents:
         tokenized = tokenization.truncate_texts(tokenization.tokenize_by_language(document.text, document.lang))
         passages = select_passages(document.text)
         unpacked = tokenization.unpack_texts(tokenization.pack_texts(tokenized, passages), document.text)
-        assert [(c.lang, c.terms, c.spell_words(), c.token_terms(), c.starts.tolist()) for c in unpacked.tokenized] == [
-            (c.lang, c.terms, c.spell_words(), c.token_terms(), c.starts.tolist()) for c in tokenized
-        ]
+        assert describe_tokens(unpacked.tokenized) == describe_tokens(tokenized)
         assert list(unpacked.passages) == passages
 
 
-def test_passages_are_read_where_they_are_stored_and_else_split_again(documents):
+def test_of_a_long_text_the_beginning_is_kept_and_passages_are_read_where_they_are_stored(documents):
     document = next(d for d in documents if d.id == "long")
+    [tokenized] = tokenization.read_tokenized_texts(Record(document))
+    assert tokenization.MAX_TOKENIZED_CHARACTERS - 20 < tokenized.starts[-1] < tokenization.MAX_TOKENIZED_CHARACTERS
     packed = tokenization.pack_texts(tokenization.tokenize_by_language(document.text, "de"), [(0, 5), (3, 9)])
     assert list(tokenization.read_passage_spans(Record(document, packed_tokens=packed))) == [(0, 5), (3, 9)]
     assert tokenization.read_passage_spans(Record(document)) == select_passages(document.text)
-
-
-def test_only_the_beginning_of_a_long_text_is_kept(documents):
-    (long,) = tokenization.read_tokenized_texts(Record(next(d for d in documents if d.id == "long")))
-    assert tokenization.MAX_TOKENIZED_CHARACTERS - 20 < long.starts[-1] < tokenization.MAX_TOKENIZED_CHARACTERS
 
 
 def test_another_language_is_cut_by_itself_where_it_stands():
     text = EXTRA_DOCUMENTS[0].text
     own, english = tokenization.tokenize_by_language(text, "de")
     assert (own.lang, english.lang) == ("de", "en")
-    (start,), (end,), _ = english.select_weighted({"flip": 1.0}).offsets()
+    [start], [end], _ = english.select_weighted({"flip": 1.0}).offsets()
     assert text[start:end] == "flip"
     assert english.starts[0] >= text.index(ENGLISH)
 
 
 def test_what_was_kept_of_another_text_is_not_believed():
-    packed = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"), [(0, 13)])
+    tokenized = tokenization.tokenize_by_language("rain and snow", "en")
+    packed = tokenization.pack_texts(tokenized, [(0, 13)])
+    half_passage = tokenization.pack_texts(tokenized, [(0, 13, 5)])
     assert tokenization.unpack_texts(packed, "rain and snow") is not None
-    assert tokenization.unpack_texts(packed, "rain") is None
-    half_passage = tokenization.pack_texts(tokenization.tokenize_by_language("rain and snow", "en"), [(0, 13, 5)])
-    assert tokenization.unpack_texts(half_passage, "rain and snow") is None
-    assert (
-        tokenization.unpack_texts(packed[:-5], "rain and snow")
-        is tokenization.unpack_texts(b"", "rain and snow")
-        is None
-    )
+    for data, text in (
+        (packed, "rain"),
+        (half_passage, "rain and snow"),
+        (packed[:-5], "rain and snow"),
+        (b"", "rain"),
+    ):
+        assert tokenization.unpack_texts(data, text) is None
 
 
 def test_a_part_of_a_text_has_the_words_that_stand_in_it():
     full_text, *_ = tokenization.tokenize_by_language("red roof, blue roof, red door", "en")
-    part = full_text.slice_text(10, 23)  # "blue roof, re"
-    assert part.text == "blue roof, re"
-    assert list(zip(part.spell_words(), part.terms, strict=True)) == [
-        ("roof", "roof"),
-        ("blue", "blue"),
-    ]
+    part = full_text.slice_text(10, 23)
+    assert (part.text, part.spell_words(), part.terms) == ("blue roof, re", ["roof", "blue"], ["roof", "blue"])
     assert part.select_weighted({"roof": 1.0, "red": 0.5}).offsets() == ([5], [9], ["roof"])
