@@ -71,6 +71,7 @@ def test_every_alphabet_with_its_marks_and_keys(lang, slip, expected):
         ("en", "recomendatoins"),
         ("en", "paraglossing"),
         ("de", "einstelulnegn"),
+        ("de", "straeßnbealgs"),
         ("es", "configuraccioens"),
         ("ru", "нсатройик"),
         ("ru", "настйроки"),

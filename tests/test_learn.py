@@ -92,10 +92,11 @@ def test_pages_that_name_their_translations_are_one_page():
     documents = [
         page("startseite.html", "de", "welcome.html"),  # beside it
         page("welcome.html", "en"),
-        page("a/drucken.html", "de", home, "https://example.org/print", "https://example.org/drucken"),
-        page("b/imprimer.html", "fr", home, "https://example.org/print"),
-        page("c/sonstiges.html", "de", home),  # that of the site is named by two pages of a language
+        page("a/drucken.html", "de", "https://example.org/print", "https://example.org/drucken"),
+        page("b/imprimer.html", "fr", "https://example.org/print"),
+        page("c/sonstiges.html", "de", home),  # the address of the site is named by two pages of a language
         page("c/autre.html", "fr", home),
+        page("c/weiteres.html", "de", home),
     ]
     pages = [{document.id for document in page.documents.values()} for page in pairing.group_pages(documents)]
     assert sorted(map(sorted, pages)) == [["a/drucken.html", "b/imprimer.html"], ["startseite.html", "welcome.html"]]

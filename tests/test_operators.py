@@ -2,10 +2,17 @@
 
 import pytest
 
+from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS
 from paragloss.collection import Collection
 from paragloss.types import Document, Query
 
 LONG = "Ein langer Bericht über Felder und Wiesen. " * 1500 + "Am Ende steht die Freispeichersammlung."
+#: Stored tokens end inside the second word of "rote Laterne".
+EDGE = (
+    ("Im Winter ist es kalt. " * 3000)[: MAX_TOKENIZED_CHARACTERS - 12]
+    + " die rote Laterne brennt. "
+    + "Es ist kalt. " * 50
+)
 PAGES = [
     Document("de", "Der Hund schläft im Haus. Die Katze schläft im Garten.", "de", "Hund", {}, {"date": "2020-05-01"}),
     Document("de-cat", "Die Katze schläft im Garten und das Haus ist leer.", "de", "Katze", {}, {"year": 2018}),
@@ -21,6 +28,7 @@ PAGES = [
     Document("en", "The United Nations met in Geneva.", "en", "UN", {}, {"date": "2021-01-01"}),
     Document("en-far", "Nations that were united met in Geneva.", "en", "Meeting"),
     Document("long", LONG, "de", "Felder"),
+    Document("edge", EDGE, "de", "Winter"),
 ]
 
 
@@ -75,6 +83,7 @@ def test_rows_of_a_table_are_found_by_its_file(tmp_path):
 def test_a_phrase_is_found_behind_the_stored_tokens_of_a_long_text(engine):
     assert found(engine, '"garbage collection"', lang="en") == {"long"}
     assert found(engine, '"Ende steht"', lang="de") == {"long"}
+    assert found(engine, '"rote Laterne"', lang="de") == {"edge"}
 
 
 def test_what_cannot_be_used_is_said_in_the_answer(engine):

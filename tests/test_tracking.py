@@ -117,6 +117,20 @@ def test_documents_of_a_reading_that_was_stopped_go_with_their_file(collection, 
     assert collection.count() == 3
 
 
+def test_documents_of_a_stopped_reading_stay_when_their_file_can_not_be_read_again(collection, notes, monkeypatch):
+    monkeypatch.setattr(writer, "BATCH_SIZE", 2)
+    packed = notes / "rows.jsonl.gz"
+    write_rows(packed, number_rows(range(4)))
+    with pytest.raises(KeyboardInterrupt):
+        index(collection, packed, progress=stop_after(2))
+    written = read_texts(collection)
+    assert written
+    packed.write_bytes(packed.read_bytes()[:-12])
+    report, errors = index(collection, packed, prune=True)
+    assert (report.removed, len(errors)) == (0, 1)
+    assert read_texts(collection) == written
+
+
 def test_a_file_that_cannot_be_read_once_keeps_its_documents_and_is_tried_again(collection, notes):
     packed = notes / "rows.jsonl.gz"
     write_rows(packed, number_rows(range(4)))

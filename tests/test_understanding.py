@@ -11,10 +11,12 @@ import pytest
 
 from paragloss import demo
 from paragloss.collection import Collection
+from paragloss.collection.query_language import Guess, select_readings
+from paragloss.collection.retrieval import mix_readings
 from paragloss.errors import InputError
 from paragloss.formats.dictionaries import read_entries
 from paragloss.translation.dictionary import Dictionary
-from paragloss.types import Document, Query
+from paragloss.types import Document, Hit, Query, RankedList
 
 QUESTIONS = ["old bridges", "the price of bread", "where do bees live", "coffee and tea", "rain in the mountains"]
 
@@ -106,24 +108,23 @@ def take_words(text, lang, size, rng):
     return ("" if lang in ("ja", "zh") else " ").join(words[start : start + size])
 
 
-def test_a_query_of_which_nothing_can_be_told_is_still_answered(tmp_path):
-    from paragloss import demo
-    from paragloss.collection import Collection
-
-    with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index(demo.documents()[:70])
-        assert engine.search("\x98q3").results == []
+def test_a_query_of_which_nothing_can_be_told_is_still_answered(demo_collection):
+    assert demo_collection.search("\x98q3").results == []
 
 
 def test_names_are_searched_in_the_hub_as_well():
-    from paragloss.collection.query_language import Guess, select_readings
-
     sure, torn = [Guess("ro", 0.9), Guess("en", 0.01)], [Guess("ha", 0.4), Guess("it", 0.05), Guess("en", 0.02)]
     assert [guess.lang for guess in select_readings(sure, "vinul din pivniță", {})] == ["ro"]
     assert select_readings(sure, "Marie Curie", {}) == [Guess("ro", 0.9), Guess("en", 0.45)]
     assert [guess.lang for guess in select_readings(torn, "ibn battuta", {})] == ["ha", "en"]
     assert [guess.lang for guess in select_readings([Guess("en", 0.6), Guess("it", 0.4)], "Lava", {})] == ["en", "it"]
     assert [guess.lang for guess in select_readings([Guess("ro", 0.3), Guess("it", 0.2)], "Lava", {})] == ["ro", "it"]
+
+
+def test_readings_count_by_their_share_of_those_that_are_searched():
+    rankings = [RankedList((Hit("a", 0.8), Hit("b", 0.4))), RankedList((Hit("b", 0.8),))]
+    mixed = mix_readings(list(zip((0.3, 0.1), rankings, strict=True)), 2)  # three quarters and a quarter
+    assert {hit.id: hit.score for hit in mixed} == {"a": pytest.approx(0.6), "b": pytest.approx(0.5)}
 
 
 def test_a_query_of_too_many_terms_is_refused_in_any_script(tmp_path):
