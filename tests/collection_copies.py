@@ -1,4 +1,4 @@
-"""Copies of indexed collections for tests that change them."""
+"""Copies of indexed collections for tests that change them, and what collections hold."""
 
 from pathlib import Path
 
@@ -12,3 +12,8 @@ def copy_collection(source: str | Path, target: str | Path) -> str:
     """
     copy_sparse_files(Path(source), Path(target))
     return str(target)
+
+
+def read_records(collection):
+    """Return all documents of an open collection with their vectors."""
+    return [record for records in collection.state.store.scroll(vectors=True) for record in records]

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from collection_copies import read_records
 
 from paragloss import demo
 from paragloss.collection import Collection, integrity, train, transfer
@@ -31,10 +32,6 @@ QUERIES = [Query("", text, "en") for text in ("lava and ash", "bees make honey",
 
 def stop(*arguments):
     raise KeyboardInterrupt
-
-
-def read_records(collection):
-    return [record for records in collection.state.store.scroll(vectors=True) for record in records]
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import uuid
 from contextlib import closing
 
 import pytest
+from collection_copies import read_records
 from qdrant_client import QdrantClient, models
 
 from paragloss import demo
@@ -16,7 +17,7 @@ from paragloss.types import Query
 
 
 def digest_records(collection):
-    return {r.document.id: compute_record_digest(r) for r in collection.maintenance.sample_records(1000)}
+    return {record.document.id: compute_record_digest(record) for record in read_records(collection)}
 
 
 def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path, monkeypatch):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from paragloss.collection import learned, writer
 from paragloss.collection.state import State
 from paragloss.index import terms
-from paragloss.types import Record
 
 
 class Maintenance:
@@ -59,8 +57,3 @@ class Maintenance:
     def list_translated_paths(self) -> list[str]:
         """Return the paths of pages in several languages that `learn` could learn from; none if it has done so."""
         return [] if learned.NAME in self._state.models else learned.list_translated_paths(self._state)
-
-    def sample_records(self, limit: int) -> Iterator[Record]:
-        """Yield up to `limit` documents with their vectors. Their order does not depend on their contents."""
-        pages = self._state.store.scroll(batch=200, vectors=True)
-        return islice((record for records in pages for record in records), limit)
