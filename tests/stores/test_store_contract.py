@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from records import list_ids, make_record, make_sparse
 
 from paragloss.errors import StoreError
 from paragloss.formats.numbers import parse_number
 from paragloss.stores import create_store, open_store
 from paragloss.types import Document, Hit, Range, Record, SparseVector
 
-
-def make_row(*values: float) -> np.ndarray:
-    return np.array(values, np.float32)
-
-
-def make_sparse(entries: dict[int, float]) -> SparseVector:
-    ids = sorted(entries)
-    return SparseVector(np.array(ids, np.uint32), np.array([entries[i] for i in ids], np.float32))
+RED, GREEN = np.eye(2, 3, dtype=np.float32)[:, None]  # two query vectors, each of shape (1, 3)
 
 
 @pytest.fixture(params=["folder", "server"])
@@ -35,14 +28,6 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def store(location):
     with create_store(location, dense={"meaning": 3}, sparse=["terms"]) as new_store:
         yield new_store
-
-
-def make_record(id: str, *, lang: str = "en", dense=None, terms=None, **parts) -> Record:
-    return Record(
-        Document(id, parts.pop("text", f"text of {id}"), lang, **parts),
-        {} if dense is None else {"meaning": make_row(*dense)},
-        {} if terms is None else {"terms": make_sparse(terms)},
-    )
 
 
 FULL = make_record(
@@ -68,22 +53,16 @@ def test_a_document_is_read_as_it_was_written(store):
     assert stored.dense["meaning"].dtype == stored.sparse["terms"].values.dtype == np.float32
 
 
-def test_vectors_are_read_on_request_only(store):
+def test_vectors_and_texts_are_read_on_request_only(store):
     store.add([FULL])
-    (bare,), (named,) = store.get(["ü/1"]), store.get(["ü/1"], vectors=["terms"])
-    assert (dict(bare.dense), dict(bare.sparse)) == ({}, {})
+    (bare,), (named,) = store.get(["ü/1"]), store.get(["ü/1"], vectors=["terms"], text=False)
+    (without_text, missing) = store.get(["ü/1", "other"], text=False)
+    assert (bare.dense, bare.sparse, missing) == ({}, {}, None)
     assert (list(named.dense), list(named.sparse)) == ([], ["terms"])
+    np.testing.assert_array_equal(named.sparse["terms"].values, FULL.sparse["terms"].values)
+    assert named.document == without_text.document == FULL.document._replace(text="", fields={})
     with pytest.raises(StoreError, match="keeps no vector 'nope'; it has meaning, terms"):
         store.get(["ü/1"], vectors=["nope"])
-
-
-def test_without_its_text_a_document_still_has_its_language_title_and_metadata(store):
-    store.add([FULL])
-    (with_vectors,) = store.get(["ü/1"], vectors=["terms"], text=False)
-    (without_vectors, missing) = store.get(["ü/1", "other"], text=False)
-    assert with_vectors.document == without_vectors.document == FULL.document._replace(text="", fields={})
-    assert missing is None
-    np.testing.assert_array_equal(with_vectors.sparse["terms"].values, FULL.sparse["terms"].values)
 
 
 def test_adding_again_replaces_the_whole_document(store):
@@ -120,50 +99,33 @@ def test_one_vector_can_be_replaced(store):
 
 
 def test_dense_search_is_a_dot_product(store):
-    store.add(
-        [
-            make_record("far", dense=(0, 0, 1)),
-            make_record("near", dense=(4, 0, 0)),
-            make_record("against", dense=(-1, 0, 0)),
-        ]
-        + [make_record("without")]
-    )
+    rows = {"far": (0, 0, 1), "near": (4, 0, 0), "against": (-1, 0, 0), "without": None}
+    store.add([make_record(id, dense=row) for id, row in rows.items()])
     first, second = store.search_dense("meaning", np.array([[1, 0, 0.5], [0, 0, 2]], np.float32), 2)
     assert first == [Hit("near", 4.0), Hit("far", 0.5)]
     assert second[0] == Hit("far", 2.0)
-    everything = store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 10, exact=True)[0]
-    assert [hit.id for hit in everything] == ["near", "far", "against"]
+    assert list_ids(store.search_dense("meaning", RED, 10, exact=True)[0]) == ["near", "far", "against"]
 
 
 def test_a_search_can_be_limited_to_candidate_ids(store):
     store.add([make_record(id, dense=(i, 1, 0)) for i, id in enumerate("abcd")] + [make_record("without")])
-    query = np.array([[1, 0, 0]], np.float32)
-    (hits,) = store.search_dense("meaning", query, 4, exact=True, candidate_ids=["b", "d", "without", "nobody"])
+    (hits,) = store.search_dense("meaning", RED, 4, exact=True, candidate_ids=["b", "d", "without", "nobody"])
     assert hits == [Hit("d", 3.0), Hit("b", 1.0)]
-    assert store.search_dense("meaning", query, 4, exact=True, candidate_ids=[]) == [[]]
+    assert store.search_dense("meaning", RED, 4, exact=True, candidate_ids=[]) == [[]]
 
 
 def test_sparse_search_finds_only_documents_that_share_a_term(store):
-    store.add(
-        [
-            make_record("a", terms={1: 2, 9: 1}),
-            make_record("b", terms={9: 3}),
-            make_record("c", terms={5: 1}),
-            make_record("d"),
-        ]
-    )
-    hits, none, empty = store.search_sparse(
-        "terms", [make_sparse({1: 1, 9: 0.5}), make_sparse({77: 1}), make_sparse({})], 10
-    )
-    assert hits == [Hit("a", 2.5), Hit("b", 1.5)]
-    assert none == empty == []
+    terms = {"a": {1: 2, 9: 1}, "b": {9: 3}, "c": {5: 1}, "d": None}
+    store.add([make_record(id, terms=terms[id]) for id in terms])
+    queries = [make_sparse({1: 1, 9: 0.5}), make_sparse({77: 1}), make_sparse({})]
+    assert store.search_sparse("terms", queries, 10) == [[Hit("a", 2.5), Hit("b", 1.5)], [], []]
 
 
 def test_ties_are_broken_by_id_however_many(store):
     ids = [f"d{i:03}" for i in range(300)]
     store.add([make_record(id, dense=(1, 0, 0), terms={1: 1}) for id in reversed(ids)])
-    assert [hit.id for hit in store.search_sparse("terms", [make_sparse({1: 1})], 4)[0]] == ids[:4]
-    assert [hit.id for hit in store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 4)[0]] == ids[:4]
+    assert list_ids(store.search_sparse("terms", [make_sparse({1: 1})], 4)[0]) == ids[:4]
+    assert list_ids(store.search_dense("meaning", RED, 4)[0]) == ids[:4]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +159,8 @@ def test_filters_select_by_language_and_metadata(store, where, expected):
         ]
     )
     assert store.count(where) == len(expected)
-    assert "".join(hit.id for hit in store.search_sparse("terms", [make_sparse({1: 1})], 9, where)[0]) == expected
-    dense = store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 9, where)[0]
-    assert "".join(hit.id for hit in dense) == expected
+    assert "".join(list_ids(store.search_sparse("terms", [make_sparse({1: 1})], 9, where)[0])) == expected
+    assert "".join(list_ids(store.search_dense("meaning", RED, 9, where)[0])) == expected
     scrolled = [stored.document.id for batch in store.scroll(where, batch=2) for stored in batch]
     assert "".join(sorted(scrolled)) == expected
 
@@ -225,17 +186,19 @@ def test_a_field_indexed_for_one_kind_of_value_still_matches_the_other(store):
     ],
 )
 def test_ranges_of_numbers_also_of_those_written_as_text(store, condition, expected):
-    years = {"a": 1999, "b": "1999", "c": [2000, 2001], "d": 1998.5, "e": "01999", "f": "2024-05-02", "g": "2024-05-01"}
-    field = {id: "date" if id in "fg" else "year" for id in years}
-    store.add([make_record(id, meta={field[id]: value}) for id, value in years.items()])
-    batches = store.scroll({"meta.date" if expected == "f" else "meta.year": [condition]})
-    names = "".join(sorted(r.document.id for batch in batches for r in batch))
-    assert names == expected
-
-
-def test_a_number_of_more_than_64_bits_is_refused(store):
-    with pytest.raises(StoreError, match="more than 64 bits"):
-        store.add([make_record("a", meta={"n": 10**400})])
+    values = {
+        "a": 1999,
+        "b": "1999",
+        "c": [2000, 2001],
+        "d": 1998.5,
+        "e": "01999",
+        "f": "2024-05-02",
+        "g": "2024-05-01",
+    }
+    field = {id: "date" if id in "fg" else "year" for id in values}
+    store.add([make_record(id, meta={field[id]: value}) for id, value in values.items()])
+    batches = store.scroll({f"meta.{field[expected[0]]}": [condition]})
+    assert "".join(sorted(r.document.id for batch in batches for r in batch)) == expected
 
 
 @pytest.mark.parametrize("where", [{"title": ["x"]}, {"lang": "en"}, {'meta.a"b': ["x"]}])
@@ -276,31 +239,31 @@ def test_a_batch_may_be_larger_than_one_request(store):
     store.add([make_record(f"d{i}", text="x" * 30_000, dense=(i, 1, 1)) for i in range(1200)])
     store.optimize()
     assert store.count() == 1200
-    assert store.search_dense("meaning", np.array([[1, 0, 0]], np.float32), 1)[0] == [Hit("d1199", 1199.0)]
+    assert store.search_dense("meaning", RED, 1)[0] == [Hit("d1199", 1199.0)]
 
 
-UNORDERED = SparseVector(np.array([2, 1], np.uint32), make_row(1, 1))
+def make_with_terms(*indices):
+    return make_record("a")._replace(sparse={"terms": SparseVector(np.uint32(indices), np.ones(2, np.float32))})
 
 
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (
-            lambda: make_record("a", dense=(1, 2)),
-            r"'a': vector 'meaning' has shape \(2,\), this collection keeps \(3,\)",
-        ),
-        (lambda: make_record("a", dense=(1, 2, float("nan"))), "not finite"),
-        (lambda: Record(Document("a", "", "en"), {"other": make_row(1)}), "keeps no vector 'other'"),
-        (lambda: Record(Document("a", "", "en"), {}, {"terms": UNORDERED}), "ascend"),
-        (lambda: make_record("a", text="\ud800"), "surrogate"),
-        (lambda: make_record("a", title="\ud800"), "surrogate"),
-        (lambda: make_record("a", meta={"x": object()}), "'a': meta takes what JSON can hold"),
-        (lambda: make_record("a", meta={"x": float("inf")}), "'a': meta takes what JSON can hold"),
+        (make_record("a", dense=(1, 2)), r"'a': vector 'meaning' has shape \(2,\), this collection keeps \(3,\)"),
+        (make_record("a", dense=(1, 2, float("nan"))), "not finite"),
+        (Record(Document("a", "", "en"), {"other": np.ones(1, np.float32)}), "keeps no vector 'other'"),
+        (make_with_terms(2, 1), "ascend"),
+        (make_with_terms(2, 2), "ascend"),
+        (make_record("a", text="\ud800"), "surrogate"),
+        (make_record("a", title="\ud800"), "surrogate"),
+        (make_record("a", meta={"x": object()}), "'a': meta takes what JSON can hold"),
+        (make_record("a", meta={"x": float("inf")}), "'a': meta takes what JSON can hold"),
+        (make_record("a", meta={"n": 10**400}), "more than 64 bits"),
     ],
 )
-def test_a_batch_with_an_invalid_record_is_refused_as_a_whole(store, bad: Callable[[], Record], message):
+def test_a_batch_with_an_invalid_record_is_refused_as_a_whole(store, bad, message):
     with pytest.raises(StoreError, match=message):
-        store.add([make_record("good"), bad()])
+        store.add([make_record("good"), bad])
     assert store.count() == 0
 
 
@@ -316,11 +279,20 @@ def test_a_collection_cannot_be_created_twice(location, store):
         create_store(location, dense={}, sparse=["terms"])
 
 
-def test_vectors_need_distinct_names_and_a_dimension(location):
-    with pytest.raises(StoreError, match="its own name"):
-        create_store(location, dense={"x": 3}, sparse=["x"])
-    with pytest.raises(StoreError, match="0 dimensions"):
-        create_store(location, dense={"x": 0}, sparse=[])
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"dense": {"x": 3}, "sparse": ["x"]}, "its own name"),
+        ({"dense": {"x": 0}, "sparse": []}, "0 dimensions"),
+        (
+            {"dense": {"x": 3}, "sparse": [], "precision": {"x": "int4"}},
+            "can't be kept as 'int4'; there are float32, float16, int8",
+        ),
+    ],
+)
+def test_vectors_need_distinct_names_a_dimension_and_a_known_precision(location, schema, message):
+    with pytest.raises(StoreError, match=message):
+        create_store(location, **schema)
 
 
 # Several vectors to a document: one for each passage
@@ -339,17 +311,16 @@ def make_passages(id: str, *rows: tuple[float, float, float]) -> Record:
 
 def test_a_document_scores_as_its_best_passage(passages, location):
     passages.add([make_passages("two", (1, 0, 0), (0, 1, 0)), make_passages("one", (0.5, 0.5, 0))])
-    query = np.array([[0, 1, 0]], np.float32)
-    assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
+    assert passages.search_dense("meaning", GREEN, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
     (stored,) = passages.get(["two"], vectors=True)
     np.testing.assert_array_equal(stored.dense["meaning"], [[1, 0, 0], [0, 1, 0]])
     passages.optimize()
-    assert passages.search_dense("meaning", query, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
+    assert passages.search_dense("meaning", GREEN, 5) == [[Hit("two", 1.0), Hit("one", 0.5)]]
     passages.close()
     with open_store(location) as reopened:
-        assert reopened.search_dense("meaning", query, 1) == [[Hit("two", 1.0)]]
+        assert reopened.search_dense("meaning", GREEN, 1) == [[Hit("two", 1.0)]]
         with pytest.raises(StoreError, match=r"'meaning' has shape \(3,\), this collection keeps \(rows, 3\)"):
-            reopened.add([Record(Document("flat", "text", "en"), {"meaning": make_row(1, 0, 0)})])
+            reopened.add([Record(Document("flat", "text", "en"), {"meaning": np.ones(3, np.float32)})])
 
 
 def test_documents_without_a_vector_can_be_found_and_given_one(store, location):
@@ -369,19 +340,9 @@ def test_documents_without_a_vector_can_be_found_and_given_one(store, location):
     assert store.search_dense("passages", np.array([[0, 1]], np.float32), 3) == [[Hit("has", 1.0), Hit("lacks", 1.0)]]
 
 
-def test_an_unknown_precision_is_refused(location):
-    with pytest.raises(StoreError, match="can't be kept as 'int4'; there are float32, float16, int8"):
-        create_store(location, dense={"meaning": 3}, sparse=[], precision={"meaning": "int4"})
-
-
 def test_sparse_vectors_are_read_in_the_order_of_their_ids(store):
-    store.add(
-        [
-            make_record("a", terms={3: 1.0, 9: 2.0}),
-            make_record("b", lang="fr"),
-            make_record("c", lang="de", terms={1: 0.5}),
-        ]
-    )
+    store.add([make_record("a", terms={3: 1.0, 9: 2.0}), make_record("b", lang="fr")])
+    store.add([make_record("c", lang="de", terms={1: 0.5})])
     langs, rows = store.read_sparse("terms", ["c", "gone", "a", "b"])
     assert langs == ["de", "", "en", "fr"]
     assert rows.sizes.tolist() == [1, 0, 2, 0]
@@ -390,53 +351,33 @@ def test_sparse_vectors_are_read_in_the_order_of_their_ids(store):
 
 def test_search_and_read_returns_each_candidate_once_with_its_vector(store):
     store.add([make_record(f"d{i}", lang="de" if i % 2 else "en", terms={3: 1.0 + i, 9: 2.0}) for i in range(6)])
-    candidates = store.search_and_read(
-        "terms", [make_sparse({3: 1.0}), make_sparse({9: 1.0}), make_sparse({4: 1.0})], 2, {"lang": ["en", "de"]}
-    )
-    assert [{candidates.ids[i] for i in rows_of_query} for rows_of_query in candidates.row_numbers] == [
-        {"d5", "d4"},
-        {"d0", "d1"},
-        set(),
-    ]
-    assert sorted(zip(candidates.ids, candidates.langs, strict=True)) == [
-        ("d0", "en"),
-        ("d1", "de"),
-        ("d4", "en"),
-        ("d5", "de"),
-    ]
-    row_ends = np.cumsum(candidates.rows.sizes)
-    values = {
-        id: candidates.rows.values[end - 2 : end].tolist() for id, end in zip(candidates.ids, row_ends, strict=True)
-    }
-    assert values == {f"d{i}": [1.0 + i, 2.0] for i in (0, 1, 4, 5)}
+    queries = [make_sparse({term: 1.0}) for term in (3, 9, 4)]
+    candidates = store.search_and_read("terms", queries, 2, {"lang": ["en", "de"]})
+    found = [{candidates.ids[i] for i in rows_of_query} for rows_of_query in candidates.row_numbers]
+    assert found == [{"d5", "d4"}, {"d0", "d1"}, set()]
+    vectors = candidates.rows.values.reshape(4, 2).tolist()
+    expected = [(f"d{i}", "de" if i % 2 else "en", [1.0 + i, 2.0]) for i in (0, 1, 4, 5)]
+    assert sorted(zip(candidates.ids, candidates.langs, vectors, strict=True)) == expected
 
 
-def test_a_changed_language_is_read_after_a_write(store):
-    """Languages of documents that were read are remembered: what is written must be forgotten."""
-    store.add([make_record("a", terms={3: 1.0})])
-    assert store.read_sparse("terms", ["a"])[0] == ["en"]
-    store.add([make_record("a", lang="fr", terms={4: 1.0})])
-    assert store.read_sparse("terms", ["a"])[0] == ["fr"]
-    store.delete(["a"])
-    assert store.read_sparse("terms", ["a"])[0] == [""]
-    store.add([make_record("a", lang="de", terms={4: 1.0})])
-    assert store.read_sparse("terms", ["a"])[0] == ["de"]
+def test_changed_languages_and_vectors_are_read_after_a_write(store):
+    """What was read is remembered, and must be forgotten when it is written."""
 
-
-def test_changed_vectors_are_read_after_a_write(store):
-    def terms():
-        rows = store.read_sparse("terms", ["a"])[1]
-        return dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
+    def read():
+        (lang,), rows = store.read_sparse("terms", ["a"])
+        return lang, dict(zip(rows.indices.tolist(), rows.values.tolist(), strict=True))
 
     store.add([make_record("a", terms={3: 1.0})])
-    assert terms() == terms() == {3: 1.0}
-    store.add([make_record("a", terms={4: 2.0})])
-    assert terms() == {4: 2.0}
+    assert read() == read() == ("en", {3: 1.0})
+    store.add([make_record("a", lang="fr", terms={4: 2.0})])
+    assert read() == ("fr", {4: 2.0})
     [(points, _)] = store.scroll_sparse("terms")
-    store.update_sparse("terms", points, [SparseVector(np.array([5], np.uint32), np.array([0.5], np.float32))])
-    assert terms() == {5: 0.5}
+    store.update_sparse("terms", points, [make_sparse({5: 0.5})])
+    assert read() == ("fr", {5: 0.5})
     store.delete(["a"])
-    assert terms() == {}
+    assert read() == ("", {})
+    store.add([make_record("a", lang="de", terms={4: 1.0})])
+    assert read() == ("de", {4: 1.0})
 
 
 def test_the_version_of_a_blob_changes_when_it_is_written(store):
@@ -451,10 +392,8 @@ def test_the_version_of_a_blob_changes_when_it_is_written(store):
 
 def test_concurrent_requests_return_in_order(store):
     store.add([make_record("a", dense=(1, 0, 0)), make_record("b", dense=(0, 1, 0), lang="fr")])
-    searches = [
-        lambda i=i: store.search_dense("meaning", np.eye(3, dtype=np.float32)[[i]], 1)[0][0].id for i in (1, 0, 1)
-    ]
+    searches = [lambda query=query: store.search_dense("meaning", query, 1)[0][0].id for query in (GREEN, RED, GREEN)]
     assert store.run_concurrently(searches) == ["b", "a", "b"]
     assert store.run_concurrently([]) == []
     with pytest.raises(StoreError):
-        store.run_concurrently([searches[0], lambda: store.search_dense("other", np.eye(3, dtype=np.float32), 1)])
+        store.run_concurrently([searches[0], lambda: store.search_dense("other", RED, 1)])
