@@ -14,7 +14,7 @@ from collection_copies import copy_collection
 from paragloss import artefacts, demo
 from paragloss.collection import Collection, train
 from paragloss.collection.integrity import check_collection, repair_collection
-from paragloss.errors import ModelError, ParaglossError, StoreError
+from paragloss.errors import ModelError, StoreError
 from paragloss.lab.methods import cr5
 from paragloss.stores import _engine_jobs, _limits, _payload, create_store, open_store
 from paragloss.types import Document, Record
@@ -22,11 +22,39 @@ from paragloss.types import Document, Record
 DOCUMENTS = [Document(f"d{i}", f"word{i} and more text of it", "en") for i in range(50)]
 
 
-@pytest.fixture
-def intact(tmp_path):
-    with Collection.create(str(tmp_path / "whole")) as collection:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    location = tmp_path_factory.mktemp("original") / "whole"
+    with Collection.create(str(location)) as collection:
         collection.index(DOCUMENTS)
-    return tmp_path / "whole"
+    return location
+
+
+@pytest.fixture
+def intact(original, tmp_path):
+    """A copy of a closed collection of fifty documents."""
+    return Path(copy_collection(original, tmp_path / "whole"))
+
+
+@pytest.fixture(scope="module")
+def cr5_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "cr5"
+    train(cr5.fit, demo.concepts()[:12], dim=4).save(folder)
+    return folder
+
+
+@pytest.fixture
+def with_model(intact, cr5_folder):
+    """The same with seven documents more, and a model that made vectors of them all."""
+    with Collection.open(str(intact)) as collection:
+        collection.index(demo.documents()[:7])
+        collection.add_model(str(cr5_folder))
+    assert check_collection(str(intact)) == []
+    return intact
+
+
+def list_faults(home):
+    return [finding.fault for finding in check_collection(str(home))]
 
 
 def unseal(home):
@@ -142,42 +170,41 @@ def test_a_model_whose_replacement_was_killed_is_the_old_one(tmp_path):
     assert artefacts.load(tmp_path / "m").meta == {"n": 1}
 
 
-def read_engine_configs(home):
-    """The engine's own words on the dense vectors it has."""
-    files = [*home.glob("shard/segments/*/segment.json"), home / "shard" / "edge_config.json"]
-    return {file: json.loads(file.read_text()) for file in files}
+@pytest.fixture
+def killed(tmp_path):
+    """The folder of a store with one document that has a vector, as a killed process leaves it."""
+    with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
+        store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
+    return unseal(tmp_path / "c")
 
 
 @pytest.mark.parametrize("where", ["segment.json", "edge_config.json"])
-def test_a_vector_that_a_kill_left_in_some_of_the_files_is_dropped(tmp_path, where):
+def test_a_vector_that_a_kill_left_in_some_of_the_files_is_dropped(killed, where):
     """Adding or dropping a model's vectors changes several files of the engine, which opens only when they agree."""
-    with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
-        store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
-    for file, content in read_engine_configs(unseal(tmp_path / "c")).items():
+    for file in [*killed.glob("shard/segments/*/segment.json"), killed / "shard" / "edge_config.json"]:
+        content = json.loads(file.read_text())
         if file.name == where:
             del (content["config"]["vector_data"] if "config" in content else content["vectors"])["m"]
             file.write_text(json.dumps(content))
-    with open_store(tmp_path / "c") as store:
+    with open_store(killed) as store:
         assert store.dense == {}
         assert [record.document.id for records in store.scroll(vectors=True) for record in records] == ["a"]
         store.add_dense_vector("m", 3)  # what was interrupted can be done again
         store.update_dense("m", ["a"], np.ones((1, 3), np.float32))
-    with open_store(tmp_path / "c") as store:
+    with open_store(killed) as store:
         assert store.dense == {"m": 3}
         assert [hit.id for hit in store.search_dense("m", np.ones((1, 3), np.float32), 1)[0]] == ["a"]
 
 
 @pytest.mark.parametrize("noted_vectors", [{}, {"m": 2, "gone": 3}])
-def test_the_list_of_vectors_is_corrected_by_what_the_engine_has(tmp_path, noted_vectors):
+def test_the_list_of_vectors_is_corrected_by_what_the_engine_has(killed, noted_vectors):
     """Killed between the engine's change and our note of it: what only one of them has is forgotten."""
-    with create_store(tmp_path / "c", dense={"m": 2}, sparse=["terms"]) as store:
-        store.add([Record(Document("a", "text", "en"), {"m": np.ones(2, np.float32)}, {})])
-    meta = json.loads((tmp_path / "c" / "meta.json").read_text())
-    (unseal(tmp_path / "c") / "meta.json").write_text(json.dumps({**meta, "dense": noted_vectors}))
-    with open_store(tmp_path / "c") as store:
+    meta = json.loads((killed / "meta.json").read_text())
+    (killed / "meta.json").write_text(json.dumps({**meta, "dense": noted_vectors}))
+    with open_store(killed) as store:
         assert set(store.dense) == {"m"} & set(noted_vectors)
         store.add_dense_vector("gone", 1)
-    with open_store(tmp_path / "c") as store:
+    with open_store(killed) as store:
         assert store.count() == 1
         assert store.dense["gone"] == 1
 
@@ -212,10 +239,10 @@ def test_a_file_changed_since_the_collection_was_closed_is_reported(intact, name
 
 
 def test_a_copy_without_sparse_files_is_the_same_collection(intact, tmp_path):
-    for path in sorted(intact.rglob("*")):  # byte by byte, as a copy to another kind of disk
-        target = tmp_path / "copy" / path.relative_to(intact)
-        target.mkdir(parents=True) if path.is_dir() else (
-            target.parent.mkdir(parents=True, exist_ok=True), target.write_bytes(path.read_bytes()))  # fmt: skip
+    def copy_bytes(source, target):  # as to another kind of disk
+        Path(target).write_bytes(Path(source).read_bytes())
+
+    shutil.copytree(intact, tmp_path / "copy", copy_function=copy_bytes)
     with Collection.open(str(tmp_path / "copy")) as collection:
         assert collection.count() == 50
 
@@ -229,14 +256,10 @@ def test_a_document_that_differs_from_what_was_added_is_reported_as_damaged():
         _payload.parse_document({**payload, "text": "rein"})
 
 
-def test_check_finds_a_changed_model(intact, tmp_path):
-    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(intact)) as collection:
-        collection.add_model(str(tmp_path / "cr5"))
-    assert check_collection(str(intact)) == []
-    table = unseal(intact) / "models" / "cr5" / "en.table.npy"
+def test_check_finds_a_changed_model(with_model):
+    table = unseal(with_model) / "models" / "cr5" / "en.table.npy"
     table.write_bytes(table.read_bytes()[:-4] + b"\x3f\x3f\x3f\x3f")
-    assert [finding.fault for finding in check_collection(str(intact))] == ["model 'cr5' is not as it was given"]
+    assert list_faults(with_model) == ["model 'cr5' is not as it was given"]
 
 
 @pytest.mark.parametrize("bad_value", [np.nan, np.inf])
@@ -253,41 +276,29 @@ def test_a_model_with_numbers_that_are_not_finite_is_refused(intact, tmp_path, b
     assert not (tmp_path / "new").exists()
 
 
-def test_check_counts_vectors_that_differ_from_the_model(intact, tmp_path):
-    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(intact)) as collection:
-        collection.index(demo.documents()[:7])
-        collection.add_model(str(tmp_path / "cr5"))
-    assert check_collection(str(intact)) == []
-    with open_store(intact) as store:
+def test_check_counts_vectors_that_differ_from_the_model(with_model):
+    with open_store(with_model) as store:
         store.update_dense("cr5", [demo.documents()[0].id], np.full((1, store.dense["cr5"]), 9, np.float32))
-    assert [finding.fault[:27] for finding in check_collection(str(intact))] == ["1 documents have other vect"]
+    assert [fault[:27] for fault in list_faults(with_model)] == ["1 documents have other vect"]
 
 
-def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(intact, tmp_path):
-    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(intact)) as collection:
-        collection.add_model(str(tmp_path / "cr5"))
-    with open_store(intact) as store:
+def test_a_model_without_its_vectors_is_left_out_until_it_is_added_again(with_model, cr5_folder):
+    with open_store(with_model) as store:
         store.drop_dense_vector("cr5")
-    assert [finding.fault for finding in check_collection(str(intact))] == ["model 'cr5' has lost its vectors"]
-    with Collection.open(str(intact)) as collection:
-        collection.index(demo.documents()[:7])
+    assert list_faults(with_model) == ["model 'cr5' has lost its vectors"]
+    with Collection.open(str(with_model)) as collection:
         assert collection.search("word3", lang="en").results[0].id == "d3"
-        assert collection.add_model(str(tmp_path / "cr5"))
-    assert check_collection(str(intact)) == []
+        assert collection.add_model(str(cr5_folder))
+    assert list_faults(with_model) == []
 
 
-def test_check_finds_a_lost_or_damaged_list_of_models(intact, tmp_path):
-    train(cr5.fit, demo.concepts()[:12], dim=4).save(tmp_path / "cr5")
-    with Collection.open(str(intact)) as collection:
-        collection.add_model(str(tmp_path / "cr5"))
-    (unseal(intact) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
+def test_check_finds_a_lost_or_damaged_list_of_models(with_model):
+    (unseal(with_model) / "blobs" / "models").write_bytes(b'{"cr5": 7}')
     with pytest.raises(StoreError, match="notes of itself is damaged"):
-        Collection.open(str(intact))
-    assert any("notes of itself" in finding.fault for finding in check_collection(str(intact)))
-    (unseal(intact) / "blobs" / "models").unlink()
-    assert any("not among the models" in finding.fault for finding in check_collection(str(intact)))
+        Collection.open(str(with_model))
+    assert any("notes of itself" in fault for fault in list_faults(with_model))
+    (with_model / "blobs" / "models").unlink()
+    assert any("not among the models" in fault for fault in list_faults(with_model))
 
 
 def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monkeypatch):
@@ -295,9 +306,9 @@ def test_repair_leaves_out_a_damaged_document_and_keeps_the_others(intact, monke
     with Collection.open(str(intact)) as collection:
         collection.add([Document("bad", "text with a sum that is not its own", "en")])
     monkeypatch.undo()
-    assert any("'bad' is damaged" in finding.fault for finding in check_collection(str(intact)))
+    assert any("'bad' is damaged" in fault for fault in list_faults(intact))
     assert repair_collection(str(intact))[:2] == (50, 1)
-    assert check_collection(str(intact)) == []
+    assert list_faults(intact) == []
 
 
 def test_every_damaged_collection_is_set_aside_under_its_own_name(tmp_path):
@@ -319,10 +330,3 @@ def test_files_that_crash_the_reader_are_reported_after_a_kill(intact, monkeypat
     monkeypatch.undo()
     with Collection.open(str(intact)) as collection:
         assert collection.count() == 50
-
-
-def test_a_folder_of_other_files_is_never_overwritten(tmp_path):
-    (tmp_path / "mine").mkdir()
-    Path(tmp_path / "mine" / "letter.txt").write_text("dear")
-    with pytest.raises(ParaglossError, match="not an empty folder"):
-        Collection.create(str(tmp_path / "mine"))
