@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paragloss import bm25
-from paragloss.bm25 import Layout, make_sparse_vector
+from paragloss.bm25 import Layout, dot, make_sparse_vector
 from paragloss.errors import StoreError
 from paragloss.statistics import DRIFT, DocumentFrequencies, Statistics
 from paragloss.stores._payload import pack_sparse_rows
@@ -30,13 +31,6 @@ def count_documents(*documents, fields=("title", "text")) -> tuple[Statistics, l
 
 def weigh(statistics: Statistics, *documents) -> list[SparseVector]:
     return statistics.weigh_documents([lang for lang, _ in documents], statistics.layout.count_terms(documents))
-
-
-def dot(left: SparseVector, right: SparseVector) -> float:
-    right_values = dict(zip(right.indices.tolist(), right.values.tolist(), strict=True))
-    return sum(
-        value * right_values.get(id, 0.0) for id, value in zip(left.indices.tolist(), left.values.tolist(), strict=True)
-    )
 
 
 def test_a_score_worked_by_hand():
@@ -85,19 +79,18 @@ DOCUMENTS = st.lists(
 def test_vectors_give_back_the_terms_they_were_made_of(documents):
     statistics, vectors = count_documents(*documents)
     bags = statistics.layout.unpack(vectors)
-    unpacked = {}
-    edges = np.concatenate([[0], np.cumsum(bags.size)])
-    for i, (row, field) in enumerate(zip(bags.row.tolist(), bags.field.tolist(), strict=True)):
-        entries = zip(
-            bags.ids[edges[i] : edges[i + 1]].tolist(), bags.counts[edges[i] : edges[i + 1]].tolist(), strict=True
-        )
-        unpacked[row, field] = (bags.length[i], dict(entries))
+    part_ends = np.cumsum(bags.size)[:-1]
+    ids, counts = np.split(bags.ids, part_ends), np.split(bags.counts, part_ends)
+    unpacked = {
+        (row, field): (bags.length[i], dict(zip(ids[i].tolist(), counts[i].tolist(), strict=True)))
+        for i, (row, field) in enumerate(zip(bags.row.tolist(), bags.field.tolist(), strict=True))
+    }
     expected = {}
     for row, (lang, fields) in enumerate(documents):
         for field, name in enumerate(("title", "text")):
             if words := fields[name]:
-                ids = statistics.ids(name, lang, words).tolist()
-                expected[row, field] = (len(words), {id: ids.count(id) for id in ids})
+                ids_of_words = statistics.ids(name, lang, words).tolist()
+                expected[row, field] = (len(words), Counter(ids_of_words))
     assert unpacked == expected
 
 
@@ -116,27 +109,24 @@ def test_taking_documents_out_again_leaves_no_trace(remaining, removed):
 @given(DOCUMENTS, DOCUMENTS, DOCUMENTS)
 def test_merging_is_counting_in_any_order(first_documents, second_documents, removed):
     """What writers counted apart sums up to what one would have counted: added twice over, taken away once."""
-    layout = Layout(("title", "text"))
-    parts = []
-    for documents in (first_documents, second_documents, removed):
-        part = Statistics(layout)
-        part.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
-        parts.append(part)
-    expected = Statistics(layout)
-    for documents in (first_documents, second_documents):
-        expected.count([lang for lang, _ in documents], weigh(Statistics(layout), *documents))
-    first, second, third = parts
-    for order in (
-        [(first, 1), (second, 1), (third, 1), (third, -1)],
-        [(third, -1), (second, 1), (third, 1), (first, 1)],
-    ):
-        merged = Statistics(layout)
+
+    def count_apart(*lists_of_documents):
+        statistics = Statistics(Layout(("title", "text")))
+        for documents in lists_of_documents:
+            statistics.count([lang for lang, _ in documents], weigh(Statistics(statistics.layout), *documents))
+        return statistics
+
+    first, second, third = map(count_apart, (first_documents, second_documents, removed))
+    expected = count_apart(first_documents, second_documents)
+    changes = [(third, -1), (second, 1), (third, 1), (first, 1)]
+    one_by_one = Statistics(first.layout)
+    for change in changes:
+        one_by_one.merge([change])
+    assert one_by_one.df("text", "en", ["w1"]).tolist() == expected.df("text", "en", ["w1"]).tolist()
+    for order in (changes, changes[::-1]):
+        merged = Statistics(first.layout)
         merged.merge(order)
         assert merged.to_bytes() == expected.to_bytes()
-    merged_one_by_one = Statistics(layout)
-    for part in ((third, -1), (second, 1), (first, 1), (third, 1)):
-        merged_one_by_one.merge([part])
-    assert merged_one_by_one.df("text", "en", ["a"]).tolist() == expected.df("text", "en", ["a"]).tolist()
 
 
 @given(DOCUMENTS)
@@ -150,16 +140,20 @@ def test_bytes_and_back(documents):
     assert (empty.langs, empty.layout.fields) == ((), ("title", "text"))
 
 
-@pytest.mark.parametrize("data", [b"", b"rubbish", b'{"format": 1}\n', b'{"format": 9}\n'])
-def test_damaged_bytes(data):
+@pytest.mark.parametrize(
+    "data", [b"", b"rubbish", b'{"format": 1}\n', b'{"format": 9}\n', count_documents(CAT)[0].to_bytes()[:-1]]
+)
+def test_damaged_or_cut_off_bytes_are_an_error(data):
     with pytest.raises(StoreError, match="statistics"):
         Statistics.from_bytes(data)
 
 
-def test_cut_off_bytes():
-    statistics, _ = count_documents(CAT)
-    with pytest.raises(StoreError, match="damaged"):
-        Statistics.from_bytes(statistics.to_bytes()[:-1])
+def test_weights_are_stale_when_their_average_is_off_by_more_than_the_tolerance():
+    """104 words in the mean, weighed with 100: 4 % off."""
+    statistics, _ = count_documents(("en", {"text": ["w"] * 100}), fields=("text",))
+    statistics.count(["en"], weigh(statistics, ("en", {"text": ["w"] * 108})))
+    assert statistics.average("text", "en") == 104.0
+    assert [statistics.find_stale_languages(tolerance) for tolerance in (0.03, 0.05)] == [{"en"}, set()]
 
 
 def test_reweighing_is_weighing_with_everything_known():

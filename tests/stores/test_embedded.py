@@ -13,24 +13,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 import qdrant_edge as edge
+from records import list_ids
+from writer import SIZE, unstemmed_analyzer
 
 from paragloss.bm25 import Layout
 from paragloss.errors import StoreError
 from paragloss.index.terms import TermIndex, recount
 from paragloss.search.lexical import Lexical
 from paragloss.statistics import Statistics
-from paragloss.stores import _engine_jobs, collection_exists, open_store
+from paragloss.stores import _engine_jobs, _shard, collection_exists, open_store
 from paragloss.stores._shard import Shard
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
-
-sys.path.insert(0, str(Path(__file__).parent))
-from writer import SIZE, unstemmed_analyzer
 
 
 def make_record(id: str, number: float = 1.0) -> Record:
     vector = SparseVector(np.array([7], np.uint32), np.array([number], np.float32))
     return Record(Document(id, "text", "en"), {"m": np.full(16, number, np.float32)}, {"terms": vector})
+
+
+def find(store: EmbeddedStore, k: int = 1) -> list[Hit]:
+    """The documents with the greatest numbers."""
+    return store.search_dense("m", np.ones((1, 16), np.float32), k)[0]
 
 
 @pytest.fixture
@@ -84,10 +88,8 @@ def test_a_writer_killed_at_any_moment_loses_nothing_it_acknowledged(folder):
             fresh = Statistics(Layout(["text"]))
             recount(store, fresh)
             assert index.statistics.to_bytes() == fresh.to_bytes()
-            hits = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search([Query("q", "w1 w2", "en")], 5)[
-                0
-            ]
-            assert len(hits) == 5
+            lexical = Lexical(store, index.statistics, analyze=unstemmed_analyzer)
+            assert len(lexical.search([Query("q", "w1 w2", "en")], 5)[0]) == 5
     assert len(added) > 10
 
 
@@ -102,14 +104,17 @@ def test_acknowledged_writes_survive_a_power_cut(folder, tmp_path):
         shutil.copytree(folder / "shard" / "wal", tmp_path / "after" / "shard" / "wal")
     with EmbeddedStore.open(tmp_path / "after") as store:
         assert store.count() == 49
-        assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d0", 80.0)]]
+        assert find(store) == [Hit("d0", 80.0)]
 
 
 def test_unfinished_statistics_are_recounted(folder):
+    """What is counted while documents are added, replaced and deleted is what the stored documents say."""
     documents = [Document(f"d{i}", f"w{i} w{i % 3} w1", "en", meta={}) for i in range(30)]
     with EmbeddedStore.open(folder) as store:
         index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents)
+        index.add(documents[5:15])
+        assert index.delete(["d7", "d29"]) == 2
         expected = index.statistics.to_bytes()
         # Closed without `commit`, as by a kill.
     with EmbeddedStore.open(folder) as store:
@@ -204,30 +209,37 @@ def test_other_threads_run_while_a_graph_is_built(folder):
         while worker.is_alive():
             time.sleep(0.001)
             ticks += 1
-        worker.join()
         assert ticks > 20  # a new process alone takes longer than that
-        assert store.search_dense("m", np.ones((1, 16), np.float32), 1) == [[Hit("d99", 1600.0)]]
+        assert find(store) == [Hit("d99", 1600.0)]
         store.add([make_record("later", 200.0)])
     with EmbeddedStore.open(folder) as store:
         assert store.count() == 101
 
 
-def test_writes_and_searches_work_while_a_graph_is_built(folder, monkeypatch):
-    build, ids_meanwhile = Shard._build_graphs, []
+@pytest.fixture
+def during_building(monkeypatch):
+    """Have a function called while graphs are built, after the engine's files have been copied."""
 
-    def build_slowly(*arguments):
-        build(*arguments)
+    def call(function):
+        build = Shard._build_graphs
+        monkeypatch.setattr(Shard, "_build_graphs", lambda *arguments: (build(*arguments), function()))
+
+    return call
+
+
+def test_writes_and_searches_work_while_a_graph_is_built(folder, during_building):
+    def write():
         store.add([make_record("new", 500.0), make_record("d7", 300.0)])
         store.delete(["d9", "d8"])
         store.update_dense("m", ["d6"], np.full((1, 16), 400, np.float32))
-        ids_meanwhile.extend(hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0])
+        ids_meanwhile.extend(list_ids(find(store, 4)))
 
-    monkeypatch.setattr(Shard, "_build_graphs", build_slowly)
+    ids_meanwhile: list[str] = []
+    during_building(write)
     with EmbeddedStore.open(folder) as store:
         store.add([make_record(f"d{i}", i + 1.0) for i in range(10)])
         store.optimize()
-        assert ids_meanwhile == ["new", "d6", "d7", "d5"]
-        assert [hit.id for hit in store.search_dense("m", np.ones((1, 16), np.float32), 4)[0]] == ids_meanwhile
+        assert list_ids(find(store, 4)) == ids_meanwhile == ["new", "d6", "d7", "d5"]
         assert store.get(["d6"], vectors=True)[0].sparse["terms"].values.tolist() == [7.0]
         assert store.count() == 9
         assert store.count({"meta.year": [1999]}) == 0
@@ -236,15 +248,9 @@ def test_writes_and_searches_work_while_a_graph_is_built(folder, monkeypatch):
         assert store.count() == 9
 
 
-def test_two_threads_that_build_graphs_lose_nothing(folder, monkeypatch):
-    build, numbers = Shard._build_graphs, iter(range(9))
-
-    def build_slowly(*arguments):
-        store.add([make_record(f"new{next(numbers)}")])
-        build(*arguments)
-        store.add([make_record(f"new{next(numbers)}")])
-
-    monkeypatch.setattr(Shard, "_build_graphs", build_slowly)
+def test_two_threads_that_build_graphs_lose_nothing(folder, during_building):
+    numbers = iter(range(9))
+    during_building(lambda: store.add([make_record(f"new{next(numbers)}")]))
     with EmbeddedStore.open(folder) as store:
         store.add([make_record("a"), make_record("b")])
         threads = [threading.Thread(target=store.optimize) for _ in range(2)]
@@ -252,11 +258,11 @@ def test_two_threads_that_build_graphs_lose_nothing(folder, monkeypatch):
             thread.start()
         for thread in threads:
             thread.join()
-        assert store.count() == 6
+        assert store.count() == 4
 
 
-def test_a_vector_added_while_a_graph_is_built_stays(folder, monkeypatch):
-    monkeypatch.setattr(Shard, "_build_graphs", lambda *_: store.add_dense_vector("other", 2))
+def test_a_vector_added_while_a_graph_is_built_stays(folder, during_building):
+    during_building(lambda: store.add_dense_vector("other", 2))
     with EmbeddedStore.open(folder) as store:
         store.add([make_record("a")])
         store.optimize()
@@ -276,14 +282,32 @@ def test_a_kill_while_engines_are_exchanged_is_repaired_at_opening(folder):
     assert not list(folder.glob(".copy-*"))
 
 
-def test_a_failing_optimizer_harms_no_document(folder, monkeypatch):
+def fail_to_build(folder, monkeypatch):
+    folder.with_name("worker.py").write_text("raise SystemExit('no room')")
+    monkeypatch.setattr(_engine_jobs, "_WORKER", folder.with_name("worker.py"))
+
+
+def fail_to_exchange(folder, monkeypatch):
+    """Fail between the two renames."""
+
+    def exchange(collection, copy):
+        (collection / "shard").rename(copy / "old")
+        raise OSError("no room")
+
+    monkeypatch.setattr(_shard, "exchange_engine_files", exchange)
+
+
+@pytest.mark.parametrize(
+    ("fail", "reason"),
+    [(fail_to_build, r"\(no room\); its documents are unharmed"), (fail_to_exchange, r"\(no room\)")],
+)
+def test_failing_to_build_graphs_harms_no_document(folder, monkeypatch, fail, reason):
     with EmbeddedStore.open(folder) as store:
         store.add([make_record("a")])
-        failing_worker = folder.with_name("worker.py")
-        failing_worker.write_text("raise SystemExit('no room')")
-        monkeypatch.setattr(_engine_jobs, "_WORKER", failing_worker)
-        with pytest.raises(StoreError, match=r"could not be optimized \(no room\); its documents are unharmed"):
+        fail(folder, monkeypatch)
+        with pytest.raises(StoreError, match=f"could not be optimized {reason}"):
             store.optimize()
+        assert not list(folder.glob(".copy-*"))
         store.add([make_record("b")])
         assert store.count() == 2
 
@@ -297,7 +321,7 @@ def test_searches_during_a_write_see_whole_batches(folder):
 
         def read():
             while not is_finished.is_set():
-                hits = store.search_dense("m", np.ones((1, 16), np.float32), 1000)[0]
+                hits = find(store, 1000)
                 if hits[-1] != Hit("first", 16.0) or any(hit.score != 32.0 for hit in hits[:-1]):
                     wrong.append(hits)
 
@@ -321,7 +345,7 @@ def test_preloaded_vectors_are_not_read_again_until_they_change(folder, monkeypa
         assert list(store.preload_sparse("terms")) == [50, 100, 120]
         monkeypatch.setattr(store._shard, "read_payload_key", None)
         monkeypatch.setattr(store._cache, "_read_vectors", None)
-        assert [hit.id for hit in store.search_sparse("terms", queries, 3)[0]] == ["d119", "d118", "d117"]
+        assert list_ids(store.search_sparse("terms", queries, 3)[0]) == ["d119", "d118", "d117"]
         assert store.read_sparse("terms", ["d5", "d119"])[1].values.tolist() == [6.0, 120.0]
         monkeypatch.undo()
         store.add([make_record("d5", 500.0)])

@@ -1,17 +1,17 @@
 """Fields are indexed by who writes them; who reads changes nothing."""
 
-import numpy as np
 import pytest
+from records import make_record, make_sparse
 
 from paragloss.stores import _limits
 from paragloss.stores.embedded import EmbeddedStore
-from paragloss.types import Document, Range, Record, SparseVector
+from paragloss.types import Range
 
-TERM = SparseVector(np.array([1], np.uint32), np.array([1.0], np.float32))
+TERM = make_sparse({1: 1.0})
 
 
-def make_record(id, **meta):
-    return Record(Document(id, "text", "en", meta=meta), {}, {"terms": TERM})
+def make_with_meta(id, **meta):
+    return make_record(id, terms={1: 1.0}, meta=meta)
 
 
 def list_files(folder):
@@ -21,7 +21,7 @@ def list_files(folder):
 @pytest.fixture
 def store(tmp_path):
     with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        store.add([make_record("a", year=1999, kind="x"), make_record("b", year="2001", open=True)])
+        store.add([make_with_meta("a", year=1999, kind="x"), make_with_meta("b", year="2001", open=True)])
         yield store
 
 
@@ -38,7 +38,7 @@ def test_filtering_writes_nothing(store):
 def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monkeypatch):
     before = set(store._shard.engine.info().payload_schema)
     monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
-    store.add([make_record("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
+    store.add([make_with_meta("c", year=1999, kind="x", open=True, **{"two words": "y", 'quo"te': "z"})])
     new_indexes = set(store._shard.engine.info().payload_schema) - before
     assert new_indexes == {"meta.year", "numbers.year", "meta.kind", 'meta."two words"'}
     assert store.count({"meta.kind": ["x"], "meta.year": [1999]}) == 2
@@ -48,6 +48,6 @@ def test_fields_of_many_documents_are_indexed_when_they_are_written(store, monke
 def test_fields_beyond_the_limit_are_filtered_without_an_index(store, monkeypatch):
     monkeypatch.setattr(_limits, "MIN_DOCS_FOR_FIELD_INDEX", 1)
     monkeypatch.setattr(_limits, "MAX_FIELD_INDEXES", 4)
-    store.add([make_record("c", **{f"f{number}": "x" for number in range(9)})])
+    store.add([make_with_meta("c", **{f"f{number}": "x" for number in range(9)})])
     assert len(store._shard.engine.info().payload_schema) == 4
     assert [store.count({f"meta.f{number}": ["x"]}) for number in range(10)] == [1] * 9 + [0]

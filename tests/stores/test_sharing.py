@@ -1,6 +1,7 @@
 """A folder that several processes use at once: one has it open, the others ask that one."""
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -27,8 +28,6 @@ def make_documents(start, stop):
 
 
 def test_messages_arrive_as_they_were_sent():
-    import socket
-
     sender, receiver = socket.socketpair()
     vector = SparseVector(np.array([1, 7], np.uint32), np.array([0.5, 2.0], np.float32))
     record = Record(
@@ -59,6 +58,8 @@ def test_a_second_opening_reads_through_the_first(tmp_path):
             assert second.count({"meta.number": [Range(2, None, low_open=True)]}) == 2
             assert [r.id for r in second.search("word3", lang="en").results] == ["d3"]
             assert [d.id for d in second.get(["d1"])] == ["d1"]
+            with pytest.raises(StoreError, match="keeps no vector 'nope'"):
+                second.state.store.get(["d1"], vectors=["nope"])
 
 
 def test_the_owner_listens_in_a_folder_that_no_other_user_can_guess_or_enter(tmp_path):
