@@ -27,8 +27,6 @@ FORMAT = 1
 DRIFT = 0.05
 #: How much a translation's probability counts, and how much its rarity: docs/understand/model.md.
 PROBABILITY_EXPONENT, RARITY_EXPONENT = 0.2, 0.1
-#: Terms of a language whose weights are cached.
-MAX_CACHED_TERMS = 50_000
 #: Sets of languages whose summary is cached.
 MAX_CACHED_SUMMARIES = 100
 #: A filter of ids has 2 to the power of this more bits than there are ids.
@@ -47,13 +45,6 @@ class WeightedQuery(NamedTuple):
 
     vector: SparseVector
     max_score: float  # of a document full of every term
-
-
-class _TermWeights(NamedTuple):
-    """What one term adds to a query."""
-
-    entries: list[tuple[int, float]]  # term ids with weights
-    maximum: float  # the most it can add to a score
 
 
 class LanguageSummary(NamedTuple):
@@ -81,7 +72,6 @@ class Statistics:
 
     def _clear_caches(self) -> None:
         self._secondary_languages: dict[str, int] | None = None
-        self._term_weights: dict[tuple[Any, ...], dict[str, _TermWeights]] = {}  # by language and weights of fields
         self._summaries: dict[tuple[str, ...], LanguageSummary] = {}
 
     @property
@@ -184,61 +174,6 @@ class Statistics:
 
         :param queries: the language of each query, and the weight of each of its terms.
         :param field_weights: the weight of each searched field.
-        """
-        if len(queries) == 1:
-            lang, weight_by_term = queries[0]
-            if set(weight_by_term.values()) == {1.0}:
-                return [self._weigh_plain_terms(lang, list(weight_by_term), field_weights)]
-        return self._weigh_terms(queries, field_weights)
-
-    def _weigh_plain_terms(self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]) -> WeightedQuery:
-        """Weigh terms of one language that count 1 each; their weights are cached."""
-        term_weights = self._look_up_term_weights(lang, terms, field_weights)
-        entries = sorted(entry for term in terms for entry in term_weights[term].entries)
-        ids, values = [term_id for term_id, _ in entries], [value for _, value in entries]
-        if len(set(ids)) < len(ids):  # two terms with one id
-            return self._weigh_terms([(lang, dict.fromkeys(terms, 1.0))], field_weights)[0]
-        max_score = sum([term_weights[term].maximum for term in terms], 0.0)
-        return WeightedQuery(SparseVector(np.array(ids, np.uint32), np.array(values, np.float32)), max_score)
-
-    def _look_up_term_weights(
-        self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
-    ) -> Mapping[str, _TermWeights]:
-        """Return what each term adds to a query, from a cache where it was computed before.
-
-        :param lang: the language of the query
-        :param field_weights: the weight of each searched field
-        :return: the weights by term; other terms may be there as well
-        """
-        key = lang, *field_weights.items()
-        cache = self._term_weights  # another thread that counts documents replaces it
-        weight_by_term = cache.get(key, {})
-        missing_terms = [term for term in terms if term not in weight_by_term]
-        if not missing_terms:
-            return weight_by_term
-        if len(weight_by_term) + len(missing_terms) > MAX_CACHED_TERMS:
-            weight_by_term, missing_terms = {}, list(terms)
-        weight_by_term |= self._compute_term_weights(lang, missing_terms, field_weights)
-        cache[key] = weight_by_term
-        return weight_by_term
-
-    def _compute_term_weights(
-        self, lang: str, terms: Sequence[str], field_weights: Mapping[str, float]
-    ) -> dict[str, _TermWeights]:
-        """Weigh each term of a language as a query of its own; return what it adds to a query, by term."""
-        queries = self._weigh_terms([(lang, {term: 1.0}) for term in terms], field_weights)
-        weight_by_term = {}
-        for term, (vector, max_score) in zip(terms, queries, strict=True):
-            entries = list(zip(vector.indices.tolist(), vector.values.tolist(), strict=True))
-            weight_by_term[term] = _TermWeights(entries, max_score)
-        return weight_by_term
-
-    def _weigh_terms(self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]) -> list[WeightedQuery]:
-        """Make vectors of queries, weighing each term by idf and by the weights of fields.
-
-        :param queries: the language of each query, and the weight of each of its terms
-        :param field_weights: the weight of each searched field
-        :return: the vector of each query, without terms that no document has, and its highest possible score
         """
         terms = _gather_query_terms(queries)
         fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
