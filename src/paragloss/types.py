@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar, overload, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -615,13 +615,12 @@ class Searcher(Protocol):
 class Store(Protocol):
     """Stores documents with their vectors, and finds them by dot product.
 
-    Whatever `add`, `delete` and `write_blob` have written when they return survives a kill of the process.
+    Whatever `add`, `delete` and `write_blob` have written when they return survives a kill of the process. Methods that
+    have a body are right for a store that only one process opens.
     """
 
-    @property
-    def has_journal(self) -> bool:
-        """Whether a journal lets others read the term statistics while they are written, see `index.journal`."""
-        ...
+    #: Whether a journal lets others read the term statistics while they are written, see `index.journal`.
+    has_journal: ClassVar[bool] = False
 
     def add(self, records: Sequence[Record]) -> None:
         """Insert records, or replace those with the same document id."""
@@ -717,7 +716,7 @@ class Store(Protocol):
 
     def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """Return the results of several calls, in order; they run in threads if the store is on a server."""
-        ...
+        return [call() for call in calls]
 
     def read_blob(self, name: str) -> bytes | None:
         """Return named bytes; None if there are none."""
@@ -733,11 +732,11 @@ class Store(Protocol):
 
     def blob_version(self, name: str) -> str | None:
         """Return a version that changes whenever a blob does; None if no other process can change it."""
-        ...
+        return None
 
     def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
         """Let other processes read what `get_data` returns in place of a blob while this process writes."""
-        ...
+        return
 
     def claim_writing(self) -> tuple[int, bool]:
         """Become the only writer, or raise InUseError.
@@ -745,26 +744,26 @@ class Store(Protocol):
         :return: a number that changes whenever another process may have written, and whether the stored statistics
             are those of the documents.
         """
-        ...
+        return 0, True
 
     def write_session(self) -> AbstractContextManager[None]:
         """Return a context within which no other process can write; at its end a claim is released."""
-        ...
+        return nullcontext()
 
     def mark_statistics_stale(self) -> None:
         """Note that the last write may have failed: the stored statistics must be counted again."""
-        ...
+        return
 
     def mark_statistics_current(self) -> None:
         """Note that the stored statistics are those of the documents."""
-        ...
+        return
 
     def has_unfinished_writes(self) -> bool:
         """Tell whether another process is writing, or was killed while it did.
 
         In both cases the next one that writes counts all documents.
         """
-        ...
+        return False
 
     def optimize(self) -> None:
         """Build the indexes that make searching fast; safe to call at any time."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias
 
 from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
@@ -17,7 +16,6 @@ from paragloss.stores._top_k import number_distinct_keys
 from paragloss.stores._validation import validate_dense_rows, validate_document, validate_query_vectors
 from paragloss.types import CandidateRows, Document, Floats, Ranking, Record, SparseRows, SparseVector, Store, Where
 
-T = TypeVar("T")
 #: Where a page of records begins, in the words of the engine.
 PageStart: TypeAlias = Any
 
@@ -28,8 +26,6 @@ class BaseStore(Store):
     A subclass implements the other public methods, and the private ones at the end of this class.
     """
 
-    #: Whether a journal lets others read the term statistics while they are written, see `index.journal`.
-    has_journal = False
     #: The collection's folder; None if it is on a server.
     path: Path | None = None
     _schema: VectorSchema
@@ -66,10 +62,6 @@ class BaseStore(Store):
         Both are empty if other processes may write, too.
         """
         return "", ""
-
-    def run_concurrently(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Return the results of several calls, in order. Runs them one after the other, unless an engine is remote."""
-        return [call() for call in calls]
 
     def search_dense(
         self,
@@ -203,10 +195,6 @@ class BaseStore(Store):
         for records in self.scroll(vectors=True):
             yield records, 0
 
-    def blob_version(self, name: str) -> str | None:
-        """Return a version that changes whenever a blob does; None if no other process can change it."""
-        return None
-
     # Writing
 
     def check_documents(self, documents: Sequence[Document]) -> None:
@@ -241,32 +229,6 @@ class BaseStore(Store):
         """Replace one sparse vector of documents, which are given by the point ids of `scroll_sparse`."""
         self._schema.check_vector(name)
         self._update_vectors(name, point_ids, [self._make_engine_vector(vector) for vector in vectors])
-
-    def publish_blob(self, name: str, get_version: Callable[[], str], get_data: Callable[[], bytes]) -> None:
-        """Let others read what `get_data` returns in place of a blob; by default nobody reads through this process."""
-
-    def claim_writing(self) -> tuple[int, bool]:
-        """Become the only writer.
-
-        :return: a number that changes whenever another process may have written, and whether the stored statistics
-            are those of the documents.
-        :raises InUseError: another process is writing.
-        """
-        return 0, True
-
-    def write_session(self) -> AbstractContextManager[None]:
-        """Return a context within which no other process can write between two writes of this one."""
-        return nullcontext()
-
-    def mark_statistics_stale(self) -> None:
-        """Note that the last write may have failed: the stored statistics must be counted again."""
-
-    def mark_statistics_current(self) -> None:
-        """Note that the stored statistics are those of the documents."""
-
-    def has_unfinished_writes(self) -> bool:
-        """Tell whether another process is writing, or was killed while it did; a folder has one process at a time."""
-        return False
 
     def take_over_writing(self) -> None:
         """Let the next write take over from another writer. A folder needs none: its lock ends with its process."""
