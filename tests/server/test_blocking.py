@@ -65,42 +65,54 @@ def client(library):
 # Concurrent work of a client
 
 
+class Blockade:
+    """Work that lasts until it is told to end; `clients` are those whose work has begun."""
+
+    def __init__(self):
+        self.end, self.clients = threading.Event(), []
+
+    def work(self, collection, client, deadline):
+        self.clients.append(client)
+        self.end.wait(30)
+
+
+def answer(collection, deadline):
+    return "answered"
+
+
+def compute(seconds):
+    """Return work that takes some processor time, which is what counts."""
+
+    def work(collection, deadline):
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            deadline.step()
+
+    return work
+
+
 def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(library):
-    finish, begun = threading.Event(), []
-
-    def block(collection, client, deadline):
-        begun.append(client)
-        finish.wait(30)
-
-    def answer(collection, deadline):
-        return "answered"
+    blockade = Blockade()
 
     async def ask_beside_a_greedy_client():
-        greedy = [asyncio.create_task(library.search("greedy", "c", block, "greedy")) for _ in range(10)]
-        while not begun:
+        greedy = [asyncio.create_task(library.search("greedy", "c", blockade.work, "greedy")) for _ in range(10)]
+        while not blockade.clients:
             await asyncio.sleep(0.01)
         assert await library.search("polite", "c", answer) == "answered"
-        assert begun == ["greedy"]
-        finish.set()
+        assert blockade.clients == ["greedy"]
+        blockade.end.set()
         await asyncio.gather(*greedy)
 
     asyncio.run(ask_beside_a_greedy_client())
-    assert begun == ["greedy"] * 10
+    assert blockade.clients == ["greedy"] * 10
 
 
 def test_work_that_waits_or_comes_while_the_server_ends_is_refused(location):
     """It was answered with 500."""
-    library = Library.open([location], DEFAULT._replace(seconds=30.0, threads=1))
-    finish = threading.Event()
-
-    def block(collection, deadline):
-        finish.wait(30)
-
-    def answer(collection, deadline):
-        return "answered"
+    library, blockade = Library.open([location], DEFAULT._replace(seconds=30.0, threads=1)), Blockade()
 
     async def close_while_one_works_and_one_waits():
-        working = asyncio.create_task(library.search("a", "c", block))
+        working = asyncio.create_task(library.search("a", "c", blockade.work, "a"))
         await asyncio.sleep(0.1)
         waiting = asyncio.create_task(library.search("b", "c", answer))
         await asyncio.sleep(0.1)
@@ -109,13 +121,15 @@ def test_work_that_waits_or_comes_while_the_server_ends_is_refused(location):
             await waiting
         with pytest.raises(BusyError, match="the server is ending"):
             await library.search("c", "c", answer)
-        finish.set()
+        blockade.end.set()
         await asyncio.gather(working, closing)
 
     asyncio.run(close_while_one_works_and_one_waits())
 
 
-def test_long_work_gives_way_to_short_work_of_another_client(library):
+@pytest.mark.parametrize("is_greedy", [False, True])
+def test_long_work_gives_way_to_short_work_of_another_client(library, is_greedy):
+    """The work of a client that has used more than its share gives way from its beginning."""
     short_has_ended, seen_after_pause = threading.Event(), []
 
     def work_briefly(collection, deadline):
@@ -123,26 +137,26 @@ def test_long_work_gives_way_to_short_work_of_another_client(library):
         short_has_ended.set()
 
     def work_long(collection, deadline):
-        end = time.thread_time() + 2 * precedence.LONG_WORK_SECONDS  # processor time is what counts
-        while time.thread_time() < end:
-            deadline.step()
+        if not is_greedy:
+            compute(2 * precedence.LONG_WORK_SECONDS)(collection, deadline)
         seen_after_pause.append(short_has_ended.is_set())
 
-    async def work_at_the_same_time(*clients):
-        works = (work_briefly, work_long)
-        await asyncio.gather(*(library.search(client, "c", work) for client, work in zip(clients, works, strict=True)))
+    async def work_at_the_same_time():
+        if is_greedy:
+            await library.search("long", "c", compute(1.0))
+        short = asyncio.create_task(library.search("short", "c", work_briefly))
+        await asyncio.sleep(0.1)
+        await library.search("long", "c", work_long)
+        await short
 
-    asyncio.run(work_at_the_same_time("polite", "greedy"))
+    asyncio.run(work_at_the_same_time())
     assert seen_after_pause == [True]
 
 
 def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
     monkeypatch.setattr(precedence, "LONG_WORK_SECONDS", 0.0)
     monkeypatch.setattr(precedence, "MAX_PAUSE_SECONDS", 0.2)
-    finish = threading.Event()
-
-    def block(collection, deadline):
-        finish.wait(30)
+    blockade = Blockade()
 
     def step_twice(collection, deadline):
         for _ in range(2):
@@ -150,11 +164,11 @@ def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
         return "answered"
 
     async def work_beside_a_blocked_client():
-        blocked = asyncio.create_task(library.search("blocked", "c", block))
+        blocked = asyncio.create_task(library.search("blocked", "c", blockade.work, "blocked"))
         await asyncio.sleep(0.1)
         assert await library.search("other", "c", step_twice) == "answered"
-        assert not finish.is_set()
-        finish.set()
+        assert not blockade.end.is_set()
+        blockade.end.set()
         await blocked
 
     asyncio.run(work_beside_a_blocked_client())
@@ -249,32 +263,6 @@ def test_what_a_client_used_too_much_is_forgotten_with_time():
     assert times.is_above_share("hostile")
     clock[0] = 120.0
     assert not times.is_above_share("hostile")
-
-
-def test_a_client_above_its_share_gives_way_from_the_beginning_of_its_work(library):
-    usual_has_ended, seen_at_start = threading.Event(), []
-
-    def compute(collection, deadline):
-        end = time.thread_time() + 1.0
-        while time.thread_time() < end:
-            deadline.step()
-
-    def work_briefly(collection, deadline):
-        time.sleep(0.5)
-        usual_has_ended.set()
-
-    def look(collection, deadline):
-        seen_at_start.append(usual_has_ended.is_set())
-
-    async def work_beside_a_greedy_client():
-        await library.search("greedy", "c", compute)
-        usual = asyncio.create_task(library.search("polite", "c", work_briefly))
-        await asyncio.sleep(0.1)
-        await library.search("greedy", "c", look)
-        await usual
-
-    asyncio.run(work_beside_a_greedy_client())
-    assert seen_at_start == [True]
 
 
 def test_waiting_for_a_turn_counts_towards_the_deadline():

@@ -23,9 +23,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("client")
     (folder / "keys").write_text(f"read {READ}\nwrite {WRITE}\n")
     Collection.create(str(folder / "library")).close()
-    running = ServerProcess(str(folder / "library"), "--keys", str(folder / "keys")).wait()
-    yield running
-    running.stop()
+    with ServerProcess(str(folder / "library"), "--keys", str(folder / "keys")) as running:
+        yield running
 
 
 def host_of(server) -> str:

@@ -30,9 +30,8 @@ SETTINGS = settings(
 @pytest.fixture(scope="module")
 def schema(indexed_demo, tmp_path_factory):
     schemathesis = pytest.importorskip("schemathesis", reason="schemathesis reads the description: paragloss[dev]")
-    running = ServerProcess(copy_collection(indexed_demo, tmp_path_factory.mktemp("described") / "library")).wait()
-    yield schemathesis.openapi.from_url(f"{running.address}/api/openapi.json")
-    running.stop()
+    with ServerProcess(copy_collection(indexed_demo, tmp_path_factory.mktemp("described") / "library")) as server:
+        yield schemathesis.openapi.from_url(f"{server.address}/api/openapi.json")
 
 
 def test_every_route_is_described_with_examples_and_errors(schema):

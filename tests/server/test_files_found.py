@@ -8,7 +8,7 @@ from json import loads
 from xml.etree import ElementTree
 
 import pytest
-from shouting_engine import run_shouting_engine
+from json_servers import run_shouting_engine
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 

@@ -85,34 +85,23 @@ def test_a_search_as_typed_is_saved_explained_and_counted_as_typed(open_results)
         assert all("variants=false" in address for address in addresses), path
 
 
-def test_results_say_where_in_a_file_they_are_and_open_there(open_results):
-    window, page = open_results("/?q=volcano&lang=en")
-    assert "0:01:23" in page.locator(".result .place").first.inner_text()
+@pytest.mark.parametrize(
+    ("query", "place", "leaves", "text"),
+    [
+        ("volcano", "0:01:23", ["0:00:05", "0:01:23"], "Der Vulkan ist heute ausgebrochen."),
+        ("power+plant", "family.de.txt · TXT · Dec 31, 2020 · 23:59:00", ["23:58:00", "23:59:00"], "Kraftwerk"),
+        ("Atlantic", "row 2", [], "sank in the Atlantic"),  # as a spreadsheet counts
+        ("Lusitania", "row 3", [], "Year: 1915"),  # a row without a text of its own
+    ],
+)
+def test_a_result_says_where_in_a_file_it_is_and_opens_there(open_results, query, place, leaves, text):
+    window, page = open_results(f"/?q={query}&lang=en")
+    shown = page.locator(".result .place").first.inner_text()
+    assert all(part in shown for part in place.split(" · "))
     page.locator(".result h2 a").first.click()
     window.wait_until("document.querySelector('#text mark')")
-    assert page.locator(".leaf").all_inner_texts() == ["0:00:05", "0:01:23"]
-    page = window.open_results("/?q=Titanic&lang=en")
-    assert "row 2" in page.locator(".result .place").first.inner_text()  # as a spreadsheet counts
-
-
-def test_a_message_of_a_chat_is_found_with_its_time_and_opens_there(open_results):
-    window, page = open_results("/?q=power+plant&lang=en")
-    place = page.locator(".result .place").first.inner_text()
-    assert "family.de.txt" in place
-    assert "23:59:00" in place
-    assert "Dec 31, 2020" in place
-    page.locator(".result h2 a").first.click()
-    window.wait_until("document.querySelector('#text mark')")
-    assert page.locator(".leaf").all_inner_texts() == ["23:58:00", "23:59:00"]
-    assert "Kraftwerk" in page.locator("#text mark").all_inner_texts()
-
-
-def test_a_row_of_a_table_without_text_is_found_and_opens(open_results):
-    window, page = open_results("/?q=Lusitania&lang=en")
-    assert "row 3" in page.locator(".result .place").first.inner_text()
-    page.locator(".result h2 a").first.click()
-    window.wait_until("document.querySelector('#text mark')")
-    assert "Year: 1915" in page.locator("#text").inner_text()
+    assert page.locator(".leaf").all_inner_texts() == leaves
+    assert text in page.locator("#text").inner_text()
 
 
 def test_the_first_view_says_how_well_each_language_is_supported(open_page):

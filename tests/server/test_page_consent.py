@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import pytest
+from json_servers import run_json_server
 from serving_process import ServerProcess
 
 from paragloss import hosts
@@ -21,25 +18,13 @@ def encoder():
     """A server of embeddings on this machine, and the list of texts that were sent to it."""
     texts = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["input"]
-            texts.extend(asked)
-            rows = [[float(text.count(letter)) + 1 for letter in "abc"] for text in asked]
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(
-                json.dumps({"data": [{"index": i, "embedding": row} for i, row in enumerate(rows)]}).encode()
-            )
+    def encode(request):
+        texts.extend(request["input"])
+        rows = [[float(text.count(letter)) + 1 for letter in "abc"] for text in request["input"]]
+        return {"data": [{"index": i, "embedding": row} for i, row in enumerate(rows)]}
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"127.0.0.1:{server.server_port}", texts
-    server.shutdown()
-    server.server_close()
+    with run_json_server(encode) as host:
+        yield host, texts
 
 
 @pytest.fixture
@@ -54,9 +39,8 @@ def running(browser, tmp_path, encoder, monkeypatch):
     texts.clear()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "reader"))
     monkeypatch.setenv(hosts.ALLOWED_HOSTS_VARIABLE, "")
-    server = ServerProcess(str(tmp_path / "collection")).wait()
-    yield server
-    server.stop()
+    with ServerProcess(str(tmp_path / "collection")) as server:
+        yield server
 
 
 def test_a_host_is_asked_for_on_the_page_and_contacted_only_once_it_is_allowed(open_window, running, encoder):
@@ -69,4 +53,3 @@ def test_a_host_is_asked_for_on_the_page_and_contacted_only_once_it_is_allowed(o
     page.wait_for_selector("#consent", state="hidden")
     window.search("sleep")
     assert any("sleep" in text for text in texts)
-    assert window.complaints == []

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from json_servers import run_shouting_engine
 from serving_process import ServerProcess
-from shouting_engine import run_shouting_engine
 
 from paragloss.collection import Collection
 from paragloss.types import Document
