@@ -90,10 +90,6 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
 
     A smoke run without the recipe's data uses invented data, and nothing is compared.
     """
-
-    def report(part: str) -> None:
-        print(f"{name}: {part}", file=sys.stderr, flush=True)
-
     os.environ[DEVICE_VARIABLE] = options.device
     recipe = load_recipe(name)
     is_invented = options.smoke and bool(recipe.list_missing_data())
@@ -106,7 +102,6 @@ def run_and_check(name: str, options: argparse.Namespace) -> int:
             seeds=options.seeds,
             parts=options.part,
             processes=options.processes,
-            report=report,
         )
     print(reporting.format_table(results))
     if is_invented:
@@ -123,10 +118,8 @@ def print_checks(name: str, results: runner.Results) -> int:
     checks = list(runner.check_results(results, runner.read_recorded(smoke=results.smoke).get(name, {})))
     failures = [check for check in checks if not check.is_ok]
     for check in failures:
-        print(
-            f"FAIL {name}, {check.part}, {check.row}, {check.column}: "
-            f"{check.measured:.4f}, recorded {check.recorded:.4f} ± {check.tolerance:.4f}"
-        )
+        recorded = f"recorded {check.recorded:.4f} ± {check.tolerance:.4f}"
+        print(f"FAIL {name}, {check.place}: {check.measured:.4f}, {recorded}")
     problems = runner.list_unconverged_rows(results)
     for problem in problems:
         print(f"FAIL {name}: {problem}")

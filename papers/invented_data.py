@@ -24,7 +24,7 @@ CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 
 @contextmanager
 def use_invented_data() -> Iterator[Path]:
-    """Let PARAGLOSS_DATA name a temporary folder of invented data."""
+    """Let PARAGLOSS_DATA name a temporary folder of invented data for the duration of a block."""
     previous = os.environ.get("PARAGLOSS_DATA")
     with tempfile.TemporaryDirectory(prefix="paragloss-invented-") as folder:
         write_invented_data(Path(folder))
@@ -32,17 +32,18 @@ def use_invented_data() -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            if previous is None:
-                del os.environ["PARAGLOSS_DATA"]
-            else:
+            del os.environ["PARAGLOSS_DATA"]
+            if previous is not None:
                 os.environ["PARAGLOSS_DATA"] = previous
 
 
 def write_invented_data(folder: Path) -> None:
     """Write small files of all data sets that recipes need."""
-    for name in ("ddtp", "lohelp", "mdn"):
-        write_invented_pages(folder, name, DATA_SETS[name].langs)
-    links = (f"{_page_concept('mdn', number)}\t{_page_concept('mdn', number + TOPICS)}" for number in range(PAGES))
+    for collection in ("ddtp", "lohelp", "mdn"):
+        texts = make_texts(collection, PAGES, TEXT_WORDS)
+        for lang in DATA_SETS[collection].langs:
+            write_pages(folder / collection / f"{lang}.jsonl.gz", make_pages(collection, texts, lang))
+    links = (f"{_name_concept('mdn', number)}\t{_name_concept('mdn', number + TOPICS)}" for number in range(PAGES))
     write_lines(folder / "mdn" / "mutual_links.tsv.gz", links)
     english = make_vocabulary("en")
     sentences = make_texts("sentences", SENTENCES, SENTENCE_WORDS)
@@ -50,13 +51,25 @@ def write_invented_data(folder: Path) -> None:
         other = make_vocabulary(lang)
         pairs = (f"{join_words(text, english)}\t{join_words(text, other)}" for text in sentences)
         write_lines(folder / "tatoeba" / f"en-{lang}.tsv.gz", pairs)
-    for lang in DATA_SETS["muse"].langs:
-        write_lines(folder / "muse" / f"en-{lang}.tsv.gz", make_word_pairs(english, make_vocabulary(lang)))
+        write_lines(folder / "muse" / f"en-{lang}.tsv.gz", make_word_pairs(english, other))
+    vocabularies = {lang: make_vocabulary(lang) for lang in ("en", *DATA_SETS["ntrex"].langs)}
     for name in ("ntrex", "tico19"):
-        vocabularies = {lang: make_vocabulary(lang) for lang in ("en", *DATA_SETS["ntrex"].langs)}
-        texts = make_texts(name, SENTENCES, SENTENCE_WORDS)
-        rows = ({lang: join_words(text, words) for lang, words in vocabularies.items()} for text in texts)
+        news = make_texts(name, SENTENCES, SENTENCE_WORDS)
+        rows = ({lang: join_words(text, words) for lang, words in vocabularies.items()} for text in news)
         write_sentences(folder / "open" / "text" / f"{name}.jsonl.xz", name, rows)
+
+
+def make_pages(collection: str, texts: Sequence[Sequence[int]], lang: str) -> Iterator[Page]:
+    """Make the pages of a collection in one language; the first words of a text are its title."""
+    vocabulary = make_vocabulary(lang)
+    for number, text in enumerate(texts):
+        title, body = join_words(text[:TITLE_WORDS], vocabulary), join_words(text[TITLE_WORDS:], vocabulary)
+        yield Page(_name_concept(collection, number), lang, title, body)
+
+
+def _name_concept(collection: str, number: int) -> str:
+    """Name a page as its collection does."""
+    return f"package{number}:{number:08x}" if collection == "ddtp" else f"section/page{number}"
 
 
 def make_word_pairs(english: Sequence[str], other: Sequence[str]) -> list[str]:
@@ -69,28 +82,6 @@ def make_word_pairs(english: Sequence[str], other: Sequence[str]) -> list[str]:
     rare_pairs = [f"rare{number}\traro{number}" for number in range(RARE_PAIRS)]
     middle = len(pairs) // 2
     return [*pairs[:middle], *rare_pairs, *pairs[middle:]]
-
-
-def write_invented_pages(folder: Path, name: str, langs: Sequence[str]) -> None:
-    """Write the pages of one collection in some languages; the first words of a text are its title."""
-    texts = make_texts(name, PAGES, TEXT_WORDS)
-    for lang in langs:
-        vocabulary = make_vocabulary(lang)
-        pages = (
-            Page(
-                _page_concept(name, number),
-                lang,
-                join_words(text[:TITLE_WORDS], vocabulary),
-                join_words(text[TITLE_WORDS:], vocabulary),
-            )
-            for number, text in enumerate(texts)
-        )
-        write_pages(folder / name / f"{lang}.jsonl.gz", pages)
-
-
-def _page_concept(collection: str, number: int) -> str:
-    """Name a page as its collection does."""
-    return f"package{number}:{number:08x}" if collection == "ddtp" else f"section/page{number}"
 
 
 def make_vocabulary(lang: str) -> list[str]:
@@ -106,13 +97,13 @@ def make_texts(name: str, size: int, length: int) -> list[list[int]]:
     """Invent texts as indexes of words; text i has topic i modulo TOPICS, whose words make up half of it."""
     rng = random.Random(f"texts {name}")
     topics = [rng.sample(range(VOCABULARY_SIZE), WORDS_PER_TOPIC) for _ in range(TOPICS)]
-    return [
-        [
-            rng.choice(topics[number % TOPICS]) if rng.random() < 0.5 else rng.randrange(VOCABULARY_SIZE)
-            for _ in range(length)
-        ]
-        for number in range(size)
-    ]
+    texts = []
+    for number in range(size):
+        topic = topics[number % TOPICS]
+        texts.append(
+            [rng.choice(topic) if rng.random() < 0.5 else rng.randrange(VOCABULARY_SIZE) for _ in range(length)]
+        )
+    return texts
 
 
 def join_words(text: Sequence[int], vocabulary: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from papers.corpora import Columns
+from paragloss.encoders.kernel_features import normalize_rows
 from paragloss.ranking import inverted_softmax, neighbourhood, score_globally_corrected
 from paragloss.types import Concept, Encoder, Floats, Integers
 
@@ -26,17 +27,6 @@ def rank_of_targets(queries: Floats, documents: Floats, targets: Sequence[int], 
     return np.asarray((scores >= target_scores[:, None]).sum(1), np.int64)
 
 
-def normalize_rows(rows: Floats) -> Floats:
-    """Scale each row to length 1."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
-
-
-def precision_columns(ranks: Integers) -> Columns:
-    """Compute P@1, P@5 and P@10 (the target is among the first k) and each query's reciprocal rank."""
-    precisions = {f"P@{k}": float((ranks <= k).mean()) for k in (1, 5, 10)}
-    return {**precisions, "RR": [round(1 / int(rank), 4) for rank in ranks]}
-
-
 def measure_translation_retrieval(
     model: Encoder,
     concepts: list[Concept],
@@ -45,24 +35,15 @@ def measure_translation_retrieval(
     distractors: Sequence[Concept] = (),
     rule: str = "cosine",
 ) -> Columns:
-    """Let texts in one language find the texts of the same concepts in another, among those of `distractors` too."""
+    """Let texts in one language find the texts of the same concepts in another, among those of `distractors` too.
+
+    :return: P@1, P@5 and P@10, how often the right text is among the first k, and each query's reciprocal rank, RR
+    """
     queries = model.encode([c.texts[source] for c in concepts], source)
     documents = model.encode([c.texts[target] for c in [*concepts, *distractors]], target)
-    return precision_columns(rank_of_targets(queries, documents, range(len(concepts)), rule=rule))
-
-
-def measure_both_directions(
-    model: Encoder,
-    concepts: list[Concept],
-    source: str,
-    target: str,
-    distractors: Sequence[Concept] = (),
-    rule: str = "cosine",
-) -> Columns:
-    """Measure from the source to the target language, and back in columns named "back ..."."""
-    forward = measure_translation_retrieval(model, concepts, source, target, distractors, rule)
-    backward = measure_translation_retrieval(model, concepts, target, source, distractors, rule)
-    return join_directions(forward, backward)
+    ranks = rank_of_targets(queries, documents, range(len(concepts)), rule=rule)
+    precisions = {f"P@{k}": float((ranks <= k).mean()) for k in (1, 5, 10)}
+    return {**precisions, "RR": [round(1 / int(rank), 4) for rank in ranks]}
 
 
 def join_directions(forward: Columns, backward: Columns) -> Columns:

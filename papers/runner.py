@@ -10,13 +10,14 @@ import json
 import os
 import platform
 import re
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from papers.corpora import data_folder
 from papers.data_sets import name_data_sets
 from papers.recipes import load_recipe
 from papers.verdicts import is_unconverged
+from paragloss.atomic_files import write_file_atomically
 from paragloss.errors import InputError
 
 FOLDER = Path(__file__).parent
@@ -51,13 +53,10 @@ class Results:
         return list(load_recipe(self.recipe).columns)
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """A measured mean beside the recorded one."""
 
-    part: str
-    row: str
-    column: str
+    place: str  # part, row and column
     measured: float
     recorded: float
     tolerance: float
@@ -75,37 +74,31 @@ def run_recipe(
     seeds: Sequence[int] | None = None,
     parts: Sequence[str] = (),
     processes: int = 1,
-    report: Callable[[str], None] = lambda _: None,
 ) -> Results:
     """Measure the parts that are not under `out` yet, and write the results.
 
     :param parts: measure these parts only
     :param processes: measure so many parts and seeds at a time
-    :param report: called with the name of each part and seed before it is measured
     """
     recipe = load_recipe(name)
-    _require_data(name, recipe.list_missing_data())
+    missing_files = recipe.list_missing_data()
+    if missing_files:
+        commands = "; ".join(f"python -m papers data get {data_set}" for data_set in name_data_sets(missing_files))
+        files = ", ".join(missing_files)
+        raise InputError(f"{name} reads {files} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}")
     cells = list(_list_missing_cells(name, out, smoke=smoke, seeds=seeds, parts=parts))
     if processes > 1:
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
             for future in as_completed([pool.submit(_measure_cell, *cell) for cell in cells]):
-                report(future.result())
+                future.result()
     else:
         for cell in cells:
-            report(f"{cell[1]}, seed {cell[2]}")
             _measure_cell(*cell)
     results = collect_results(name, out, smoke=smoke)
     _write_json(out / "results.json", asdict(results))
     for file, figure in recipe.draw_figures(results).items():
         figure.savefig(out / file, metadata={"Date": None} if file.endswith(".svg") else None)
     return results
-
-
-def _require_data(name: str, missing_files: Sequence[str]) -> None:
-    if missing_files:
-        commands = "; ".join(f"python -m papers data get {data_set}" for data_set in name_data_sets(missing_files))
-        files = ", ".join(missing_files)
-        raise InputError(f"{name} reads {files} under {data_folder()} (PARAGLOSS_DATA), which is not there: {commands}")
 
 
 def _list_missing_cells(
@@ -125,14 +118,14 @@ def _list_missing_cells(
                 yield name, part, seed, smoke, path
 
 
-def _measure_cell(name: str, part: str, seed: int, smoke: bool, path: Path) -> str:
-    """Measure one part with one seed, write its file, and return its name."""
+def _measure_cell(name: str, part: str, seed: int, smoke: bool, path: Path) -> None:
+    """Measure one part with one seed, and write its file."""
+    sys.stderr.write(f"{name}: {part}, seed {seed}\n")
     started = time.process_time()
     rows = load_recipe(name).measure(part, seed, smoke=smoke)
     seconds = time.process_time() - started
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     _write_json(path, {"part": part, "seed": seed, "seconds": seconds, "machine": machine, "rows": rows})
-    return f"{part}, seed {seed}"
 
 
 def collect_results(name: str, out: Path, *, smoke: bool = False) -> Results:
@@ -169,7 +162,7 @@ def check_results(results: Results, recorded: Mapping[str, Any]) -> Iterator[Che
                 if column in columns and expected:
                     tolerance = max(TOLERANCE * max(1.0, abs(np.mean(expected))), 2 * float(np.std(expected)))
                     mean = float(np.mean(columns[column]))
-                    yield Check(part, row, column, mean, float(np.mean(expected)), tolerance)
+                    yield Check(f"{part}, {row}, {column}", mean, float(np.mean(expected)), tolerance)
 
 
 def list_unconverged_rows(results: Results) -> list[str]:
@@ -191,8 +184,6 @@ def read_recorded(*, smoke: bool) -> dict[str, Any]:
 
 
 def _write_json(path: Path, value: Any) -> None:
-    """Write to a temporary file first, so that an interrupted write leaves no half file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(value, ensure_ascii=False, default=lambda value: value.tolist()), encoding="utf-8")
-    temporary.replace(path)
+    text = json.dumps(value, ensure_ascii=False, default=lambda array: array.tolist())
+    write_file_atomically(path, text.encode())

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from papers.corpora import (
+    Columns,
     Rows,
     Split,
     hash_text,
@@ -15,7 +16,7 @@ from papers.corpora import (
     select_multilingual,
     split_collection,
 )
-from papers.nearest_neighbours import measure_both_directions, rank_of_targets
+from papers.nearest_neighbours import join_directions, measure_translation_retrieval, rank_of_targets
 from papers.plots import plot_lines
 from papers.runner import Results
 from paragloss.encoders.bag import BagEncoder
@@ -39,14 +40,19 @@ def measure_table_1(part: str, seed: int, *, smoke: bool) -> Rows:
     query_ids = {c.id for c in queries}
     others = [c for c in bilingual if c.id not in query_ids]
     distractors = [c for c in sample_by_hash(bilingual, 5 * size, 1) if c.id not in query_ids]
+
+    def measure_both_directions(model: BagEncoder, distractors: Sequence[Concept], rule: str) -> Columns:
+        forward = measure_translation_retrieval(model, queries, source, target, distractors, rule)
+        backward = measure_translation_retrieval(model, queries, target, source, distractors, rule)
+        return join_directions(forward, backward)
+
     rows: Rows = {}
     models = fit_models(part, descriptions, seed, smoke)
     for name, model in models.items():
         for rule in ("cosine", "CSLS"):
-            columns = measure_both_directions(model, queries, source, target, distractors, rule)
+            columns = measure_both_directions(model, distractors, rule)
             rows[f"{name}, {rule}"] = columns | ({"λ": model.meta["lambda_"]} if name.startswith("Cr5") else {})
-    columns = measure_both_directions(models[JOINT_ROW], queries, source, target, others, "CSLS")
-    rows[f"{JOINT_ROW}, all candidates, CSLS"] = columns
+    rows[f"{JOINT_ROW}, all candidates, CSLS"] = measure_both_directions(models[JOINT_ROW], others, "CSLS")
     return rows
 
 

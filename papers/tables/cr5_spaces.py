@@ -10,9 +10,10 @@ import numpy as np
 
 from papers import original_data
 from papers.corpora import Columns, Rows, Split, sample_by_hash, select_multilingual, split_collection, split_sentences
-from papers.nearest_neighbours import SIMILARITIES, join_directions, measure_translation_retrieval, normalize_rows
+from papers.nearest_neighbours import SIMILARITIES, join_directions, measure_translation_retrieval
 from papers.translators import DICTIONARY_SIZE, read_muse, read_training_dictionary
 from paragloss.encoders.bag import BagEncoder
+from paragloss.encoders.kernel_features import normalize_rows
 from paragloss.lab.learning import monolingual
 from paragloss.lab.learning.counting import count, text_of
 from paragloss.lab.methods import alignment, cr5

@@ -23,12 +23,13 @@ from papers.corpora import (
     split_collection,
     split_sentences,
 )
-from papers.nearest_neighbours import measure_translation_retrieval, normalize_rows
+from papers.nearest_neighbours import measure_translation_retrieval
 from papers.original_data import WMT14_TRAIN_SIZE, split_parallel_corpus
 from papers.translators import has_apertium
 from papers.verdicts import CHANCE_ROW
 from paragloss.analysis import analyzer
 from paragloss.collection import Collection
+from paragloss.encoders.kernel_features import normalize_rows
 from paragloss.evaluation import evaluate
 from paragloss.formats import trec
 from paragloss.lab import judgments

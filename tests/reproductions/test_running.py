@@ -104,10 +104,10 @@ def test_a_table_shows_means_and_standard_deviations(recipe, tmp_path):
 def test_a_value_out_of_the_recorded_tolerance_fails(recipe, tmp_path):
     results = runner.run_recipe("any", tmp_path, seeds=[0, 1])
     recorded = {"en-fr": {"good": {"RR": [0.76, 0.78]}, "bad": {"RR": [0.0, 0.3]}}, "en-hi": {"good": {"RR": [0.7]}}}
-    checks = {(check.part, check.row): check for check in runner.check_results(results, recorded)}
-    assert checks["en-fr", "good"].is_ok, "a mean of .75, recorded .77 ± .02"
-    assert checks["en-fr", "bad"].is_ok, "a mean of .0625, recorded .15; two standard deviations are .30"
-    assert not checks["en-hi", "good"].is_ok, "a mean of .75, recorded .70"
+    checks = {check.place: check for check in runner.check_results(results, recorded)}
+    assert checks["en-fr, good, RR"].is_ok, "a mean of .75, recorded .77 ± .02"
+    assert checks["en-fr, bad, RR"].is_ok, "a mean of .0625, recorded .15; two standard deviations are .30"
+    assert not checks["en-hi, good, RR"].is_ok, "a mean of .75, recorded .70"
 
 
 def test_a_row_whose_best_epoch_was_the_last_is_not_converged():
