@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tiny_models import VECTORS, write_onnx, write_tokenizer
 
 from paragloss.analysis import passages
 from paragloss.collection import load
@@ -15,41 +16,23 @@ from paragloss.encoders.pretrained import endpoint, pool, settings_for
 from paragloss.errors import InputError, LanguageError, ModelError
 from paragloss.types import Document, Encoder
 
-WORDS = ["[PAD]", "[UNK]", "query:", "passage:", "bee", "honey", "lava", "ship"]
-VECTORS = np.vstack([np.zeros((2, 4)), np.full((2, 4), 0.1), np.eye(4)]).astype(np.float32)
 
-
-def write_tokenizer(folder):
-    tokenizers = pytest.importorskip("tokenizers")
-    tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]")
-    )
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(str(folder / "tokenizer.json"))
-
-
-def write_onnx(folder, *, pooling="mean", prompts=None):
-    """A transformer without layers: looks every token up. What is left to us is what surrounds it."""
-    onnx = pytest.importorskip("onnx")
-    pytest.importorskip("onnxruntime")
-    helper, proto = onnx.helper, onnx.TensorProto
-    write_tokenizer(folder)
-    graph = helper.make_graph(
-        [helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])],
-        "tiny",
-        [helper.make_tensor_value_info(n, proto.INT64, ["b", "t"]) for n in ("input_ids", "attention_mask")],
-        [helper.make_tensor_value_info("last_hidden_state", proto.FLOAT, ["b", "t", 4])],
-        [onnx.numpy_helper.from_array(VECTORS, "table")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    onnx.save(model, str(folder / "model.onnx"))
+def write_pooled_onnx(folder, *, pooling="mean", prompts=None):
+    """Write a transformer without layers: what is left to us is what surrounds it."""
+    write_onnx(folder, pad_token_id=0, max_position_embeddings=6)
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({f"pooling_mode_{pooling}_token": True}))
-    (folder / "config.json").write_text(json.dumps({"pad_token_id": 0, "max_position_embeddings": 6}))
     if prompts:
         (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
     return str(folder)
+
+
+def write_static_model(folder):
+    """Write a table of word vectors as model2vec does."""
+    safetensors = pytest.importorskip("safetensors.numpy")
+    write_tokenizer(folder)
+    safetensors.save_file({"embeddings": VECTORS}, str(folder / "model.safetensors"))
+    (folder / "config.json").write_text('{"model_type": "model2vec"}')
 
 
 def unit(*values):
@@ -67,14 +50,13 @@ def e5():
 
 
 def test_e5_finds_a_paraphrase_in_languages_that_share_no_word_with_it(e5):
-    query = e5.encode(["an insect that makes something sweet"], "en")
-    french, chinese = (
-        e5.passages.encode(["L'abeille fabrique du miel.", "Le volcan crache de la lave."], "fr"),
-        e5.passages.encode(["蜜蜂采集花蜜并酿造蜂蜜。", "火山喷出熔岩和灰烬。"], "zh"),
-    )
-    for rows in (french, chinese):
-        similarities = (rows @ query.T)[:, 0]
-        assert similarities[0] > similarities[1]
+    query = e5.encode(["an insect that makes something sweet"], "en")[0]
+    for lang, texts in {
+        "fr": ["L'abeille fabrique du miel.", "Le volcan crache de la lave."],
+        "zh": ["蜜蜂采集花蜜并酿造蜂蜜。", "火山喷出熔岩和灰烬。"],
+    }.items():
+        bee, volcano = e5.passages.encode(texts, lang) @ query
+        assert bee > volcano
 
 
 def test_e5_reads_queries_and_passages_with_the_prefixes_it_was_trained_with(e5):
@@ -128,7 +110,7 @@ def test_use_encodes_texts_of_its_languages(tmp_path):
 
 
 def test_an_onnx_model_is_pooled_and_prefixed_as_its_files_say(tmp_path):
-    path = write_onnx(tmp_path / "tiny", prompts={"query": "query: ", "passage": "passage: "})
+    path = write_pooled_onnx(tmp_path / "tiny", prompts={"query": "query: ", "passage": "passage: "})
     model = pretrained.open_encoder(settings_for(path))
     # The mean of the prefix (.1 everywhere) and the word's own axis, made one long.
     np.testing.assert_allclose(model.encode(["bee"], "en")[0], unit(1.1, 0.1, 0.1, 0.1), atol=1e-6)
@@ -138,7 +120,7 @@ def test_an_onnx_model_is_pooled_and_prefixed_as_its_files_say(tmp_path):
 
 
 def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
-    model = pretrained.open_encoder(settings_for(write_onnx(tmp_path / "tiny")))
+    model = pretrained.open_encoder(settings_for(write_pooled_onnx(tmp_path / "tiny")))
     texts = ["bee honey lava ship bee", "lava", "ship ship"]
     rows = model.passages.encode(texts, "en")
     np.testing.assert_allclose(rows, np.vstack([model.passages.encode([t], "en") for t in texts]), atol=1e-6)
@@ -146,15 +128,12 @@ def test_padding_changes_nothing_and_rows_keep_their_order(tmp_path):
 
 
 def test_the_first_token_alone_counts_where_the_files_say_so(tmp_path):
-    model = pretrained.open_encoder(settings_for(write_onnx(tmp_path / "tiny", pooling="cls")))
+    model = pretrained.open_encoder(settings_for(write_pooled_onnx(tmp_path / "tiny", pooling="cls")))
     np.testing.assert_allclose(model.encode(["lava bee bee"], "en")[0], unit(0, 0, 1, 0), atol=1e-6)
 
 
 def test_static_vectors_are_averaged(tmp_path):
-    safetensors = pytest.importorskip("safetensors.numpy")
-    write_tokenizer(tmp_path)
-    safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
-    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    write_static_model(tmp_path)
     model = pretrained.open_encoder(settings_for(str(tmp_path)))
     np.testing.assert_allclose(model.encode(["bee ship", "zzz"], "en"), [unit(1, 0, 0, 1), np.zeros(4)], atol=1e-6)
 
@@ -168,10 +147,7 @@ def test_static_vectors_are_averaged(tmp_path):
     ],
 )
 def test_a_damaged_folder_is_an_error(tmp_path, file, content):
-    safetensors = pytest.importorskip("safetensors.numpy")
-    write_tokenizer(tmp_path)
-    safetensors.save_file({"embeddings": VECTORS}, str(tmp_path / "model.safetensors"))
-    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    write_static_model(tmp_path)
     (tmp_path / file).write_bytes(content)
     with pytest.raises(ModelError):
         load(str(tmp_path)).encode(["bee a", "other"], "en")
@@ -195,14 +171,13 @@ def test_a_folder_of_sentence_transformers_is_opened(tmp_path):
     )
     library_model.save(str(tmp_path / "whole"))
     model = pretrained.open_encoder(settings_for(str(tmp_path / "whole")))
-    expected = library_model.encode(["query: bee honey"], normalize_embeddings=True)
-    np.testing.assert_allclose(model.encode(["bee honey"], "en"), expected, atol=1e-5)
-    expected = library_model.encode(["passage: lava"], normalize_embeddings=True)
-    np.testing.assert_allclose(model.passages.encode(["lava"], "en"), expected, atol=1e-5)
+    for encoder, prompt in ((model, "query: "), (model.passages, "passage: ")):
+        expected = library_model.encode([f"{prompt}bee honey"], normalize_embeddings=True)
+        np.testing.assert_allclose(encoder.encode(["bee honey"], "en"), expected, atol=1e-5)
 
 
 def test_the_languages_are_those_of_the_card(tmp_path):
-    path = write_onnx(tmp_path / "tiny")
+    path = write_pooled_onnx(tmp_path / "tiny")
     (tmp_path / "tiny" / "README.md").write_text(
         "---\nlanguage:\n  - de\n  - multilingual\n  - zh\nlicense: mit\n---\n"
     )

@@ -8,6 +8,7 @@ import scipy.stats
 from papers import corpora, nearest_neighbours, original_data, simulated_log
 from papers.recipes import Recipe
 from papers.tables import cr5_documents, cr5_spaces, smooth_formulas, smooth_losses, thesis_clicks, xcnn
+from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.lab.descent.loop import EpochProgress
 from paragloss.types import Concept, Document, Hit, JudgedCollection, Query
@@ -240,3 +241,15 @@ def test_lsclir_queries_keep_only_documents_that_are_present(tmp_path, monkeypat
     judged = original_data.read_lsclir("fr", 10)
     assert [query.id for query in judged.queries] == ["1"]
     assert judged.qrels == {"1": {"10": 2}}
+
+
+def test_the_first_letter_is_capitalised_and_the_rest_stays():
+    assert thesis_clicks.fold_case(str, "live Video") == thesis_clicks.mark_capitals("Live Video")
+
+
+def test_marked_capitals_survive_analysis():
+    tokenize = analyzer("en").terms
+    low, high = tokenize(thesis_clicks.mark_capitals("apple pie")), tokenize(thesis_clicks.mark_capitals("Apple pie"))
+    assert low == tokenize("apple pie")
+    assert low[0] != high[0]
+    assert low[1] == high[1]
