@@ -130,7 +130,11 @@ class BagEncoder:
         return self.encode_counts(vocabulary.count_ids(map(vocabulary.find_ids, terms)), lang)
 
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
-        """Encode texts given as counts of the vocabulary's terms, (texts, terms): (texts, dim)."""
+        """Encode texts given by their counts of the vocabulary's terms.
+
+        :param counts: how often each text has each term, (texts, terms)
+        :return: a vector for each text, scaled to length 1, (texts, dim); zero for a text without a known term
+        """
         tower = self.tower(lang)
         weights = weigh(counts, tower.vocabulary.idf, self.weighting)
         rows: Floats = np.asarray(weights @ tower.table, np.float32)
@@ -148,10 +152,13 @@ class BagEncoder:
         return all(activation == "linear" for activation in activations)
 
     def terms(self, text: str, lang: str) -> tuple[list[str], Floats]:
-        """Split the vector of a text into what each of its known terms adds to it, for a language that is `is_linear`.
+        """Split the vector of a text into what each of its known terms adds to it.
 
-        :return: the terms, and their rows of shape (n_terms, dim), which sum to what `encode` returns. If there are
-            biases, they are the last row, under the term "".
+        That is possible only where the network is linear (`is_linear`).
+
+        :return: the terms, and a vector for each, (n_terms, dim); they sum to the vector that `encode` returns. If the
+            network has biases, they are the last vector, under the term "". Both are empty for a text without a known
+            term.
         """
         tower = self.tower(lang)
         counts = tower.vocabulary.counts([text])
@@ -168,7 +175,9 @@ class BagEncoder:
             rows = np.vstack([rows, bias])
         rows = np.asarray(rows, np.float32)
         norm = np.linalg.norm(rows.sum(axis=0)) + self.epsilon
-        return terms, rows / norm if norm else rows
+        if norm:
+            rows = rows / norm
+        return terms, rows
 
     def words(self, lang: str) -> Floats:
         """Return the vector of each term of the vocabulary (terms, dim), normalized as texts are."""

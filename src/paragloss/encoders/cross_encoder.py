@@ -39,16 +39,20 @@ class CrossEncoder:
         )
 
     def score(self, query: Query, documents: Sequence[Document]) -> Floats:
-        """Return one score per document: the score of its best passage for the query."""
+        """Return one score per document, (documents,): the score of its best passage for the query.
+
+        Only the first MAX_PASSAGES_PER_DOCUMENT passages of a document are read.
+        """
+        if not documents:
+            return np.zeros(0, np.float32)
         pairs: list[TextPair] = []
-        pair_counts = []  # of each document
+        pair_counts = []  # of each document, at least 1
         for document in documents:
             document_passages = passages.read_passages(document)[:MAX_PASSAGES_PER_DOCUMENT]
             pairs += [(query.text, passage) for passage in document_passages]
             pair_counts.append(len(document_passages))
-        if not pairs:
-            return np.zeros(0, np.float32)
-        scores_by_document = np.split(self._score_in_batches(pairs), np.cumsum(pair_counts)[:-1])
+        document_starts = np.cumsum(pair_counts)[:-1]  # without that of the first document
+        scores_by_document = np.split(self._score_in_batches(pairs), document_starts)
         return np.array([passage_scores.max() for passage_scores in scores_by_document], np.float32)
 
     def _score_in_batches(self, pairs: Sequence[TextPair]) -> Floats:

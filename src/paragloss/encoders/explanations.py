@@ -41,11 +41,15 @@ def explain_encoder_score(
 ) -> ScoreExplanation:
     """Explain the dot product of a query's vector with the best vector of a document.
 
+    The explanation is exact for a linear bag of words: pairs of words, and what is left is the document's hubness. For
+    other encoders it is approximate: the query is encoded again without each of its words.
+
     :param name: the encoder's name in the explanation.
-    :param read_vectors: reads the stored vectors of the document.
+    :param score: the dot product.
+    :param read_vectors: reads the stored vectors of the document; None if it has none.
     """
     model = encoder.model if isinstance(encoder, Queries) else encoder
-    if not (isinstance(model, BagEncoder) and model.is_linear(query.lang) and model.is_linear(document.lang)):
+    if not isinstance(model, BagEncoder) or not (model.is_linear(query.lang) and model.is_linear(document.lang)):
         score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
         compare_words = partial(_compare_words, model, query.lang, document.lang)
         contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
@@ -77,8 +81,11 @@ def explain_reranker_score(
 ) -> ScoreExplanation:
     """Explain the score that a reranker has given to a document.
 
-    :param first_hits: the hits of the search before.
-    :param scored_ids: the documents whose language the reranker supports; others keep their place.
+    K-NRM's score is split exactly. Other rerankers score the document again without each word of the query. A document
+    that the reranker did not score keeps its place, which is its whole explanation.
+
+    :param first_hits: the hits of the search before the reranking, which K-NRM's score depends on.
+    :param scored_ids: the ids of the documents whose language the reranker supports.
     """
     if document.id not in scored_ids:
         return ScoreExplanation(score, (Contribution("", "", "place in the search before", score),))
@@ -123,9 +130,13 @@ def leave_out_words(
 ) -> list[Contribution]:
     """Divide a score among the words of a query in proportion to how much lower the score is without each word.
 
+    If no word makes a difference, the whole score is one contribution without words.
+
+    :param score: the document's score for the query.
     :param name: the source of the contributions.
-    :param score_texts: scores the document for texts of the query.
-    :param compare_words: finds the word of the document that is most similar to each; None finds none.
+    :param score_texts: scores the document for several texts in place of the query's.
+    :param compare_words: compares words of the query with words of the document, by which each gets the most similar
+        one as its match; None for no matches.
     """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
@@ -160,19 +171,21 @@ def _measure_losses(text: str, words: Sequence[str], score_texts: ScoreTexts) ->
 
 
 def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: str) -> list[Contribution]:
-    """Divide the similarity of a query and a document, sums of term vectors, among pairs of their terms.
+    """Divide the dot product of a query and a document, which are sums of term vectors, among pairs of their terms.
 
-    The weakest pairs are added up in one contribution without words.
-
+    :param model: a linear encoder, whose `terms` splits the vector of a text into the vectors of its terms.
     :param name: the source of the contributions.
+    :return: the strongest MAX_PAIRS pairs, strongest first; the others are added up in one contribution without words.
     """
-    query_terms, query_rows = model.terms(query.text, query.lang)
-    document_terms, document_rows = model.terms(document.full_text, document.lang)
-    products = query_rows.astype(np.float64) @ document_rows.T.astype(np.float64)  # (query terms, document terms)
+    query_terms, query_vectors = model.terms(query.text, query.lang)
+    document_terms, document_vectors = model.terms(document.full_text, document.lang)
+    # (query terms, document terms)
+    products = query_vectors.astype(np.float64) @ document_vectors.T.astype(np.float64)
+    strongest_first = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]  # positions in the flat matrix
     contributions = []
-    for pair in np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS].tolist():  # strongest first
-        row, column = divmod(pair, len(document_terms))
-        contributions.append(Contribution(query_terms[row], document_terms[column], name, float(products[row, column])))
+    for position in strongest_first.tolist():
+        i, j = divmod(position, len(document_terms))
+        contributions.append(Contribution(query_terms[i], document_terms[j], name, float(products[i, j])))
     if products.size > MAX_PAIRS:
         remainder = float(products.sum()) - sum(contribution.score for contribution in contributions)
         contributions.append(Contribution("", "", name, remainder))

@@ -23,15 +23,21 @@ MAX_WORDS_OF_TITLE = 12
 
 
 def reference(encoder: BagEncoder, aligned: Aligned, *, max_texts: int = 500) -> dict[str, Floats]:
-    """Return query-like vectors for each language: those of up to `max_texts` titles, spread over all concepts."""
-    rows = {}
+    """Encode titles of training texts as examples of queries, by which the hubness of documents is measured.
+
+    :param aligned: the training texts, by concept
+    :param max_texts: how many titles of each language are encoded at most; they are spread over all concepts
+    :return: language -> a vector for each title with a known word, (titles, dim)
+    """
+    vectors_by_lang = {}
     for lang in encoder.langs:
         concepts = [concept for concept in aligned if lang in concept.texts]
         step = max(1, math.ceil(len(concepts) / max_texts))
         titles = [_get_title(concept, lang) for concept in concepts[::step]]
-        encoded = encoder.encode(titles, lang)
-        rows[lang] = encoded[encoded.any(axis=1)]
-    return rows
+        vectors = encoder.encode(titles, lang)
+        has_known_word = vectors.any(axis=1)
+        vectors_by_lang[lang] = vectors[has_known_word]
+    return vectors_by_lang
 
 
 def _get_title(concept: Concept, lang: str) -> str:
@@ -53,19 +59,27 @@ class Documents:
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return a row for each text (texts, dim)."""
-        return self._with_hubness(self._encoder.encode(texts, lang), lang)
+        return self._append_hubness(self._encoder.encode(texts, lang), lang)
 
     def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
         """Return a row for each text, given its terms."""
-        return self._with_hubness(self._encoder.encode_terms(terms, lang), lang)
+        return self._append_hubness(self._encoder.encode_terms(terms, lang), lang)
 
-    def _with_hubness(self, rows: Floats, lang: str) -> Floats:
-        """Append -r(d) / 2 to each row; r(d) is averaged over the other languages."""
-        references = [rows for code, rows in self._encoder.reference.items() if code != lang and len(rows)]
-        hubness = np.zeros(len(rows), np.float32)
-        for reference_rows in references:
-            hubness += neighbourhood(rows, reference_rows, k=NEIGHBOURS) / len(references)
-        return np.hstack([rows, -hubness[:, None] / 2]).astype(np.float32)
+    def _append_hubness(self, vectors: Floats, lang: str) -> Floats:
+        """Append -r(d) / 2 to the vector of each document, (documents, dim): (documents, dim + 1).
+
+        r(d) is the mean cosine of a document with its nearest reference queries, averaged over all languages but its
+        own; it is 0 if there are no reference queries.
+
+        :param lang: the language of the documents
+        """
+        queries_by_lang = self._encoder.reference.items()
+        other_queries = [queries for code, queries in queries_by_lang if code != lang and len(queries)]
+        hubness = np.zeros(len(vectors), np.float32)  # (documents,)
+        for queries in other_queries:
+            hubness += neighbourhood(vectors, queries, k=NEIGHBOURS) / len(other_queries)
+        column = -hubness[:, None] / 2
+        return np.hstack([vectors, column]).astype(np.float32)
 
 
 class Queries:

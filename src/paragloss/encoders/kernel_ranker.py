@@ -129,22 +129,24 @@ class Knrm:
         :param text: the query
         :param lang: its language
         :param parts: lists of texts of the same documents, such as their bodies and their titles
-        :return: (documents, parts)
+        :return: between 0 and 1, (documents, parts)
         """
         weight_by_term = self._weigh_by_rarity(text, lang)
-        columns = []
-        for texts in parts:
-            columns.append([_sum_weights(weight_by_term, words) for words in texts])
-        return np.asarray(columns, np.float32).reshape(len(parts), -1).T
+        shares_by_part = [[_sum_weights(weight_by_term, words) for words in texts] for texts in parts]
+        shares = np.asarray(shares_by_part, np.float32).reshape(len(parts), -1)  # two axes also without documents
+        return shares.T
 
     def _weigh_by_rarity(self, text: str, lang: str) -> dict[str, float]:
-        """Return the words of a query with their idf, scaled to a sum of 1."""
+        """Return the weight of each different word of a query: its idf, scaled so that all sum to 1.
+
+        A word that the vocabulary lacks is as rare as can be. A query without words gives an empty dict.
+        """
         vocabulary = self.vocabularies[lang]
         ids, unknown_terms = vocabulary.split_text(text)
         largest_idf = np.log(max(vocabulary.documents, 1)) + 1
         idf_by_term = {vocabulary.terms[i]: float(vocabulary.idf[i]) for i in set(ids)}
         idf_by_term |= dict.fromkeys(unknown_terms, largest_idf)
-        total = sum(idf_by_term.values()) or 1.0
+        total = sum(idf_by_term.values())
         return {term: idf / total for term, idf in idf_by_term.items()}
 
     def rescore(self, query: Query, documents: Sequence[Document], scores: Floats) -> Floats:
@@ -275,9 +277,15 @@ class Knrm:
         return BagEncoder(towers, weighting="mean", meta=self.meta)
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a folder."""
-        arrays: dict[str, Any] = {"table": self.table, "weight": self.kernel_weights}
-        arrays["title"] = self.title_kernel_weights
+        """Write the model to a folder, which `load` opens.
+
+        Arrays and settings keep the names they were first saved under, so that old models stay readable.
+        """
+        arrays: dict[str, Any] = {
+            "table": self.table,
+            "weight": self.kernel_weights,
+            "title": self.title_kernel_weights,
+        }
         words = {}
         vocabulary_meta = {}
         for lang, vocabulary in self.vocabularies.items():
@@ -296,7 +304,7 @@ class Knrm:
 
     @classmethod
     def load(cls, path: str | Path) -> Knrm:
-        """Open a saved model; its arrays are memory-mapped."""
+        """Open a model that `save` wrote; its arrays are memory-mapped. Weights that an old model lacks are 0."""
         saved = artefacts.load(path, kind="knrm")
         arrays, meta = saved.arrays, saved.meta
         vocabularies, rows = {}, {}

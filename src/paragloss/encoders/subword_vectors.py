@@ -37,13 +37,17 @@ class SubwordEncoder:
         self.dim, self.langs, self.meta = bag.dim, bag.langs, bag.meta
 
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
-        """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded."""
+        """Return one row of length 1 per text (texts, dim); 0 for a text without a word that can be encoded.
+
+        A text is the sum of its words' vectors times their idf. A word outside the vocabulary gets its vector from its
+        n-grams.
+        """
         tower = self.bag.tower(lang)
-        words_by_text = [tower.vocabulary.split_text(text) for text in texts]  # known ids and unknown terms
-        counts = tower.vocabulary.count_ids([known_ids for known_ids, _ in words_by_text])
-        weights = counts.multiply(tower.vocabulary.idf).tocsr()
-        rows: Floats = np.asarray(weights @ tower.table, np.float32)
+        words_by_text = [tower.vocabulary.split_text(text) for text in texts]
+        known_ids = [ids for ids, _ in words_by_text]
         unknown_terms = [terms for _, terms in words_by_text]
+        weights = tower.vocabulary.count_ids(known_ids).multiply(tower.vocabulary.idf).tocsr()  # (texts, terms)
+        rows: Floats = np.asarray(weights @ tower.table, np.float32)
         if any(unknown_terms) and lang in self.grams:
             # An unknown word is assumed to be as rare as a word that one document has.
             idf = np.log(max(tower.vocabulary.documents, 1)) + 1
@@ -94,9 +98,9 @@ def make_gram_bags(terms: Iterable[str], index: dict[str, int]) -> sp.csr_matrix
 
     :param index: the column of each n-gram; others are left out
     """
-    columns_of_terms = [[index[gram] for gram in grams_of(term) if gram in index] for term in terms]
-    counts = count_rows(columns_of_terms, len(index))
-    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()
+    columns_by_term = [[index[gram] for gram in grams_of(term) if gram in index] for term in terms]
+    counts = count_rows(columns_by_term, len(index))  # (terms, grams)
+    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()  # (terms,), 0 for a term without n-grams
     unit_rows = sp.diags(1 / np.maximum(norms, 1)) @ counts
     return unit_rows.tocsr().astype(np.float32)
 

@@ -33,7 +33,7 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
         _tabulate_averages(runs, measures),
     ]
     for name in compared_names:
-        figure = _gains(baseline, runs[name], measures[0])
+        figure = _plot_gains(baseline, runs[name], measures[0])
         sections += [
             f"<h2>{html.escape(name)} against {html.escape(baseline_name)}</h2>",
             _tabulate_comparison(baseline, runs[name]),
@@ -41,7 +41,7 @@ def report(runs: Mapping[str, Scores], *, title: str = "Evaluation") -> str:
         ]
     sections += [
         "<h2>How the queries spread</h2>",
-        render_figure(_spread(runs, measures), "Share of queries that score at least so much, per measure"),
+        render_figure(_plot_spread(runs, measures), "Share of queries that score at least so much, per measure"),
         "<h2>Every query</h2>",
         _tabulate_queries(runs, measures),
     ]
@@ -55,7 +55,7 @@ def _tabulate_averages(runs: Mapping[str, Scores], measures: Sequence[str]) -> s
     for name, scores in runs.items():
         averages = mean(scores)
         rows.append([name, *(f"{averages[measure]:.4f}" for measure in measures)])
-    return _table(["run", *measures], rows)
+    return _render_table(["run", *measures], rows)
 
 
 def _tabulate_comparison(baseline: Scores, scores: Scores) -> str:
@@ -69,7 +69,7 @@ def _tabulate_comparison(baseline: Scores, scores: Scores) -> str:
         p_values = [f"{comparison.p_t:.4g}", f"{comparison.p_randomisation:.4g}"]
         counts = f"{comparison.wins} / {comparison.ties} / {comparison.losses}"
         rows.append([measure, difference, interval, *p_values, counts])
-    return _table(header, rows)
+    return _render_table(header, rows)
 
 
 def _tabulate_queries(runs: Mapping[str, Scores], measures: Sequence[str]) -> str:
@@ -80,16 +80,17 @@ def _tabulate_queries(runs: Mapping[str, Scores], measures: Sequence[str]) -> st
     columns = [(measure, name) for measure in measures for name in names]
     header = ["query", *(f"{measure} {name}" if len(names) > 1 else measure for measure, name in columns)]
     rows = [[query, *(f"{runs[name][measure][query]:.3f}" for measure, name in columns)] for query in queries]
-    return _table(header, rows)
+    return _render_table(header, rows)
 
 
-def _table(header: list[str], rows: list[list[str]]) -> str:
+def _render_table(header: list[str], rows: list[list[str]]) -> str:
     head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _spread(runs: Mapping[str, Scores], measures: list[str]) -> Any:
+def _plot_spread(runs: Mapping[str, Scores], measures: list[str]) -> Any:
+    """Plot for each measure the share of queries (x) that score at least so much (y), a line for each run."""
     figure, axes = panels(len(measures), width=max(3.0, 5 / len(measures)))
     for ax, measure in zip(axes, measures, strict=True):
         for name, scores in runs.items():
@@ -100,7 +101,8 @@ def _spread(runs: Mapping[str, Scores], measures: list[str]) -> Any:
     return figure
 
 
-def _gains(first: Scores, second: Scores, measure: str) -> Any:
+def _plot_gains(first: Scores, second: Scores, measure: str) -> Any:
+    """Plot how much each query gains from the first run to the second, the largest gain first."""
     figure, axes = panels(1, width=5)
     gains = sorted((second[measure][q] - first[measure][q] for q in first[measure]), reverse=True)
     colours = ["#2a7f62" if gain > 0 else "#b5523b" for gain in gains]

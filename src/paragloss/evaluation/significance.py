@@ -61,7 +61,7 @@ def compare(
     second_scores = np.array([second[query_id] for query_id in query_ids])
     gains = second_scores - first_scores
     difference = float(gains.mean())
-    margin, p_t = _t_test(first_scores, second_scores)
+    margin, p_t = _run_t_test(first_scores, second_scores)
     return Comparison(
         queries=len(query_ids),
         first=float(first_scores.mean()),
@@ -70,14 +70,14 @@ def compare(
         low=difference - margin,
         high=difference + margin,
         p_t=p_t,
-        p_randomisation=_randomisation(gains, rounds, seed),
+        p_randomisation=_run_randomisation_test(gains, rounds, seed),
         wins=int((gains > 0).sum()),
         ties=int((gains == 0).sum()),
         losses=int((gains < 0).sum()),
     )
 
 
-def _t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float, float]:
+def _run_t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float, float]:
     """Return half the width of the 95 % confidence interval of the mean gain, and the two-sided p-value.
 
     The t-test would divide by a deviation of zero if all gains are equal. Equal scores are no evidence; a constant gain
@@ -95,7 +95,7 @@ def _t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float,
     return margin, float(stats.ttest_rel(second_scores, first_scores).pvalue)
 
 
-def _randomisation(gains: ScoreArray, rounds: int, seed: int) -> float:
+def _run_randomisation_test(gains: ScoreArray, rounds: int, seed: int) -> float:
     """Compute the two-sided p-value: how often random signs give a mean at least as far from zero as the observed one.
 
     :param gains: the difference of the scores of each query

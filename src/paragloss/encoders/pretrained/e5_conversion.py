@@ -60,10 +60,12 @@ SPACE_CHARACTERS = "[\t\n\f\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 def find_or_convert_e5() -> Path:
     """Return the folder of the converted e5 in the user's cache; convert it if it is missing or outdated."""
-    source, folder = find_weight_file(), artefacts.cache_folder() / "encoders" / "e5"
+    source = find_weight_file()
+    folder = artefacts.cache_folder() / "encoders" / "e5"
     checksum = hashlib.sha256(source.read_bytes()).hexdigest()
-    recorded = folder / CHECKSUM_FILE
-    if not recorded.is_file() or recorded.read_text().strip() != checksum:
+    checksum_file = folder / CHECKSUM_FILE
+    is_current = checksum_file.is_file() and checksum_file.read_text().strip() == checksum
+    if not is_current:
         warnings.warn(f"converting the encoder e5 to ONNX in {folder}: this is done once", stacklevel=2)
         _replace_folder(folder, source, checksum)
     return folder
@@ -192,8 +194,11 @@ class E5Weights:
         return tensors
 
     def read_tensor(self, name: str) -> Floats:
-        """Return a tensor as a flat row of float32, whether it is stored in 32, 8 or 4 bits a number."""
-        count, offset, size = self._tensors[name]
+        """Return a tensor as a flat row of float32, whether it is stored in 32, 8 or 4 bits a number.
+
+        :param name: such as "l0.q.w", the weights of the queries of the first layer
+        """
+        count, offset, size = self._tensors[name]  # size in bytes
         if size == 4 * count:
             return np.frombuffer(self._data, "<f4", count, offset)
         if size == count:  # int8 with a scale for each row, as in the first student of e5

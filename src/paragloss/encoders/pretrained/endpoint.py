@@ -38,6 +38,15 @@ class Endpoint:
     multithreaded = True
 
     def __init__(self, url: str, *, query: str = "", passage: str = "", timeout: float = 60.0) -> None:
+        """Connect to a server, and ask it for the vector of one text to learn the dimension.
+
+        :param url: the address, with the name of the model behind `#`
+        :param query: put before queries
+        :param passage: put before passages
+        :param timeout: seconds after which a silent server is asked again
+        :raises InputError: if the address has no host, or a key would be sent in the clear
+        :raises ModelError: if the server does not answer with vectors
+        """
         parts = urlsplit(url)
         if not parts.hostname:
             raise InputError(f"{url!r} is no address: expected https://HOST/v1/embeddings#MODEL")
@@ -80,7 +89,12 @@ class Endpoint:
         return rows
 
     def _post(self, data: bytes) -> Any:
-        """Send a request, again after a pause while the server is busy or silent; any other refusal is final."""
+        """Send a request up to MAX_ATTEMPTS times while the server is busy or silent, with growing pauses between.
+
+        :param data: the body of the request, JSON
+        :return: what the JSON of the answer says
+        :raises ModelError: if the server refuses the request, or is still busy or silent at the last attempt
+        """
         for attempt in range(MAX_ATTEMPTS - 1):
             with suppress(_TemporaryError):
                 return self._post_once(data)

@@ -41,10 +41,11 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 def is_model_folder(path: str | Path) -> bool:
     """Tell whether a folder holds an encoder of a known kind."""
-    path = Path(path)
-    if not path.is_dir():
+    folder = Path(path)
+    if not folder.is_dir():
         return False
-    return (path / "modules.json").is_file() or find_onnx_file(path) is not None or _find_static_table(path) is not None
+    has_modules = (folder / "modules.json").is_file()  # of sentence-transformers
+    return has_modules or find_onnx_file(folder) is not None or _find_static_table(folder) is not None
 
 
 def open_model_folder(
@@ -311,7 +312,7 @@ def _read_dense_layers(path: Path) -> list[tuple[Floats, Floats]]:
 
 
 def _read_prompt(path: Path, names: Sequence[str], override: str | None) -> str:
-    """Return the first prompt of these names that a folder has, unless another is given."""
+    """Return what is put before texts: `override` if given, else the folder's first prompt of these names, else ""."""
     if override is not None:
         return override
     prompts = _read_json(path / "config_sentence_transformers.json").get("prompts") or {}
@@ -330,7 +331,10 @@ def _read_max_tokens(path: Path) -> int:
 
 
 def _find_static_table(path: Path) -> Path | None:
-    """Return the table of a static model; the weights of a transformer have the same name, but other settings."""
+    """Return the file with the word vectors of a static model, or None if the folder holds no static model.
+
+    The weights of a transformer lie in a file of the same name: the folder's settings tell which it is.
+    """
     modules = path / "modules.json"
     has_static_module = modules.is_file() and b"StaticEmbedding" in modules.read_bytes()
     if not has_static_module and _read_json(path / "config.json").get("model_type") != "model2vec":

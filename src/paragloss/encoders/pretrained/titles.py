@@ -29,7 +29,10 @@ def title_vector_name(model_name: str) -> str:
 
 
 def find_shared_parts(titles: Iterable[str]) -> frozenset[str]:
-    """Return the parts of titles, as separated by colons, dashes or bars, that many of the titles have."""
+    """Return the parts of titles, as separated by colons, dashes or bars, that many of the titles have.
+
+    Five titles like "Handbook: Topic 3" of fifty share the part "Handbook". A title of a single part shares nothing.
+    """
     counts: Counter[str] = Counter()
     title_count = 0
     for title in titles:
