@@ -139,7 +139,7 @@ def main() -> None:
     # A byte each, and one scale for all, since sums are compared between languages. The few largest are cut.
     scale = float(np.quantile(np.abs(weights), 0.9999)) / 127
     quantized = np.clip(np.round(weights / scale), -127, 127).astype(np.int8)
-    np.savez_compressed(sys.argv[1], weights=quantized, scale=np.float32(scale), langs=np.array(langs))
+    np.savez(sys.argv[1], weights=quantized, scale=np.float32(scale), langs=np.array(langs))
     print(" ".join(langs), f"{Path(sys.argv[1]).stat().st_size / 2**20:.2f} MB")
 
 

@@ -1,4 +1,4 @@
-"""Models that identify languages, unpacked once into the user's cache and mapped into memory from there.
+"""py3langid's model, which identifies languages, unpacked once into the user's cache and mapped into memory from there.
 
 Unpacking takes longer than everything else a search from the command line does, and 70 MB in every process.
 """
@@ -6,7 +6,6 @@ Unpacking takes longer than everything else a search from the command line does,
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,42 +22,21 @@ if TYPE_CHECKING:
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def load_unpacked(name: str, unpack: Callable[[], Arrays], are_valid: Callable[[Arrays], bool]) -> Arrays:
-    """Load the arrays of a model from the user's cache; where it has no valid ones, unpack and cache them.
-
-    :param name: the folder of the model in the cache: its name and version with a hyphen between them
-    :param unpack: returns the arrays from the files that the model is distributed in
-    :param are_valid: tells whether cached arrays fit together
-    """
-    folder = artefacts.cache_folder() / name
-    with suppress(ModelError, OSError):
-        cached_arrays = {key: np.asarray(array) for key, array in artefacts.load(folder).arrays.items()}
-        if are_valid(cached_arrays):
-            return cached_arrays
-    arrays = unpack()
-    with suppress(ModelError, OSError):  # such as a cache that can't be written
-        artefacts.save(folder, "unpacked", meta={}, arrays=arrays)
-        _remove_other_versions(folder)
-    return arrays
-
-
-def _remove_other_versions(folder: Path) -> None:
-    """Remove what other versions of a model have left in the cache; processes that have mapped it keep it.
-
-    :param folder: the cached model, such as `py3langid-0.3.0`
-    """
-    model, _, _ = folder.name.partition("-")
-    for cached_version in folder.parent.glob(f"{model}-*"):
-        if cached_version != folder:
-            shutil.rmtree(cached_version, ignore_errors=True)
-
-
 def load_identifier() -> LanguageIdentifier:
-    """Load py3langid's model, which identifies languages, from the arrays that are unpacked in the user's cache."""
+    """Load py3langid's model from the arrays in the user's cache; where these are missing or damaged, write them anew.
+
+    A cache that can't be written is no error: then the model is unpacked every time.
+    """
     from py3langid import __version__
     from py3langid.langid import LanguageIdentifier
 
-    arrays = load_unpacked(f"py3langid-{__version__}", _unpack_identifier, _are_identifier_arrays_valid)
+    folder = artefacts.cache_folder() / f"py3langid-{__version__}"
+    arrays = _load_cached_arrays(folder)
+    if arrays is None:
+        arrays = _unpack_arrays()
+        with suppress(ModelError, OSError):
+            artefacts.save(folder, "unpacked", meta={}, arrays=arrays)
+            _remove_other_versions(folder)
     return LanguageIdentifier(
         arrays["ptc"],
         arrays["pc"],
@@ -69,7 +47,16 @@ def load_identifier() -> LanguageIdentifier:
     )
 
 
-def _are_identifier_arrays_valid(arrays: Arrays) -> bool:
+def _load_cached_arrays(folder: Path) -> Arrays | None:
+    """Return the arrays of the model in a folder of the cache; None if there are none that fit together."""
+    with suppress(ModelError, OSError):
+        arrays = {key: np.asarray(array) for key, array in artefacts.load(folder).arrays.items()}
+        if _are_consistent(arrays):
+            return arrays
+    return None
+
+
+def _are_consistent(arrays: Arrays) -> bool:
     """Tell whether the arrays of py3langid's automaton fit together, so that no state refers to a row that is missing.
 
     `row` has the row of each state in the table of moves `nextmove`, which has 256 moves a row, one for each byte.
@@ -81,7 +68,7 @@ def _are_identifier_arrays_valid(arrays: Arrays) -> bool:
     return int(arrays["row"].max()) < n_moves // 256 and int(arrays["output"].max()) < len(arrays["ptc"])
 
 
-def _unpack_identifier() -> Arrays:
+def _unpack_arrays() -> Arrays:
     """Read the compressed arrays of the model that py3langid is distributed with."""
     from py3langid.langid import MODEL_DIR, MODEL_FILE
     from py3langid.modelio import load_model
@@ -89,3 +76,10 @@ def _unpack_identifier() -> Arrays:
     ptc, pc, classes, nextmove, row, output = load_model(MODEL_DIR / MODEL_FILE)
     arrays = {"ptc": ptc, "pc": pc, "classes": classes, "nextmove": nextmove, "row": row, "output": output}
     return {name: np.asarray(array) for name, array in arrays.items()}
+
+
+def _remove_other_versions(folder: Path) -> None:
+    """Remove what other versions of the model have left in the cache; processes that have mapped it keep it."""
+    for cached_version in folder.parent.glob("py3langid-*"):
+        if cached_version != folder:
+            shutil.rmtree(cached_version, ignore_errors=True)
