@@ -1,14 +1,13 @@
 """Foreign files are read by a process with limits; whatever a file does, the next one is read."""
 
-import io
 import os
 import signal
 import time
-import zipfile
 from datetime import date
 from pathlib import Path
 
 import pytest
+from packed_files import pack_zip
 
 from paragloss.errors import InputError
 from paragloss.formats import sandbox
@@ -16,18 +15,15 @@ from paragloss.formats.documents import read_documents
 from paragloss.types import Document
 
 
-def pack_zip(parts):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data, zipfile.ZIP_STORED if name == "mimetype" else None)
-    return buffer.getvalue()
+@pytest.fixture
+def read_one(read):
+    """Write a file and return its only document."""
 
+    def read_single_document(name, data):
+        (document,) = read(name, data)
+        return document
 
-def read_one(path, data):
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    [document] = read_documents(path)
-    return document
+    return read_single_document
 
 
 ODT = pack_zip(
@@ -91,33 +87,33 @@ RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " 
         ("a.rtf", RTF, Document("", "Дождь and ☃ \nsnow", "", "Rain")),
     ],
 )
-def test_office_files_books_and_letters_are_read_with_their_fields(tmp_path, name, data, expected):
+def test_office_files_books_and_letters_are_read_with_their_fields(read_one, tmp_path, name, data, expected):
     file_meta = {"modified": date.today().isoformat(), "path": str(tmp_path / name)}
-    assert read_one(tmp_path / name, data) == expected._replace(id=name, meta={**expected.meta, **file_meta})
-    assert read_one(tmp_path / "unnamed", data).text == expected.text
+    assert read_one(name, data) == expected._replace(id=name, meta={**expected.meta, **file_meta})
+    assert read_one("unnamed", data).text == expected.text
 
 
-def test_a_letter_is_read_with_its_header_and_attachment_names(tmp_path):
-    letter = read_one(tmp_path / "a.eml", EML)
+@pytest.mark.filterwarnings("ignore:left out.*plan.pdf")
+def test_a_letter_is_read_with_its_header_and_attachment_names(read_one):
+    letter = read_one("a.eml", EML)
     assert (letter.title, letter.text) == ("Réunion", "La réunion est\nlundi.")
     assert letter.meta["from"] == "a@b.c"
     assert letter.fields == {"attachments": "plan.pdf"}
 
 
-def test_a_paragraph_with_a_note_keeps_the_text_before_it(tmp_path):
+def test_a_paragraph_with_a_note_keeps_the_text_before_it(read_one):
     note = "<text:note><text:note-body><text:p>often</text:p></text:note-body></text:note>"
     body = f'<a xmlns:text="t"><text:p>Rain falls{note} in Bergen.</text:p></a>'
-    document = read_one(tmp_path / "a.odt", pack_zip({"content.xml": body}))
+    document = read_one("a.odt", pack_zip({"content.xml": body}))
     assert document.text.split() == ["Rain", "falls", "often", "in", "Bergen."]
 
 
 @pytest.mark.parametrize("suffix", ["odt", "pptx", "xlsx", "epub", "rtf", "docx", "pdf"])
 @pytest.mark.parametrize("data", [b"", b"nonsense", pack_zip({"x": b"y"}), ODT[: len(ODT) // 2]])
-def test_damaged_files_get_one_line(tmp_path, suffix, data):
-    path = tmp_path / f"a.{suffix}"
+def test_damaged_files_get_one_line(read_one, tmp_path, suffix, data):
     with pytest.raises(InputError) as caught:
-        read_one(path, data)
-    assert str(caught.value).startswith(f"{path}: ")
+        read_one(f"a.{suffix}", data)
+    assert str(caught.value).startswith(f"{tmp_path}/a.{suffix}: ")
     assert "\n" not in str(caught.value)
 
 
@@ -133,35 +129,21 @@ BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 100
     ],
     ids=["entities", "zip bomb", "nested"],
 )
-def test_hostile_files_are_left_out_and_the_next_is_read(tmp_path, monkeypatch, name, data, message):
+def test_hostile_files_are_left_out_and_the_next_is_read(read_one, monkeypatch, name, data, message):
     monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
     with pytest.raises(InputError, match=message):
-        read_one(tmp_path / name, data)
-    assert read_one(tmp_path / "good.rtf", RTF).title == "Rain"
+        read_one(name, data)
+    assert read_one("good.rtf", RTF).title == "Rain"
 
 
-def test_a_table_merged_far_across_and_down_is_read(tmp_path, monkeypatch):
+def test_a_table_merged_far_across_and_down_is_read(read_one, monkeypatch):
+    """A library once found the text of a row of 16,000 cells that are merged down 300 rows anew for each of them."""
     monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
-    assert read_one(tmp_path / "a.docx", make_wide_table()).text == "\n".join(["x"] * 301)
-
-
-def make_wide_table():
-    """A row of 16,000 cells merged down 300 rows: the library would find the text of each of them anew."""
-    import docx
-
-    word_document = docx.Document()
-    table = word_document.add_table(rows=1, cols=1)
-    table.rows[0].cells[0].text = "x"
-    buffer = io.BytesIO()
-    word_document.save(buffer)
-    with zipfile.ZipFile(buffer) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    row = b'<w:tr><w:tc><w:tcPr><w:gridSpan w:val="16000"/>%s</w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc></w:tr>'
-    body = parts["word/document.xml"]
-    start, end = body.index(b"<w:tr>"), body.index(b"</w:tr>") + len(b"</w:tr>")
-    rows = row % b'<w:vMerge w:val="restart"/>' + 300 * (row % b"<w:vMerge/>")
-    parts["word/document.xml"] = body[:start] + rows + body[end:]
-    return pack_zip(parts)
+    cell = '<w:tc><w:tcPr><w:gridSpan w:val="16000"/>{}</w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>'
+    rows = [cell.format('<w:vMerge w:val="restart"/>'), *[cell.format("<w:vMerge/>")] * 300]
+    body = "".join(f"<w:tr>{row}</w:tr>" for row in rows)
+    document = f'<w:document xmlns:w="w"><w:body><w:tbl>{body}</w:tbl></w:body></w:document>'
+    assert read_one("a.docx", pack_zip({"word/document.xml": document})).text == "\n".join(["x"] * 301)
 
 
 def list_reader_processes():
@@ -170,31 +152,31 @@ def list_reader_processes():
     return [int(child) for child in children if "sandbox_child" in Path(f"/proc/{child}/cmdline").read_text()]
 
 
-def test_the_process_is_reused_and_replaced_when_it_is_gone(tmp_path):
+def test_the_process_is_reused_and_replaced_when_it_is_gone(read_one):
     large = b"." * (600 << 20)  # what the parent has held is not what the child holds
     assert large[-1]
     sandbox.SHARED_READER.close()
-    read_one(tmp_path / "a.rtf", RTF)
+    read_one("a.rtf", RTF)
     (first,) = list_reader_processes()
-    read_one(tmp_path / "b.rtf", RTF)
+    read_one("b.rtf", RTF)
     assert list_reader_processes() == [first]
     os.kill(first, signal.SIGKILL)
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
-    assert read_one(tmp_path / "c.rtf", RTF).title == "Rain"
+    assert read_one("c.rtf", RTF).title == "Rain"
     assert list_reader_processes() != [first]
 
 
-def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
-    (tmp_path / "striprtf.py").write_text("raise SystemExit('run from the current folder')")
+def test_a_module_in_the_current_folder_is_not_run(write, read_one, tmp_path, monkeypatch):
+    write("striprtf.py", "raise SystemExit('run from the current folder')")
     monkeypatch.chdir(tmp_path)
     sandbox.SHARED_READER.close()
-    assert read_one(tmp_path / "a.rtf", RTF).title == "Rain"
+    assert read_one("a.rtf", RTF).title == "Rain"
     sandbox.SHARED_READER.close()  # later tests can't unpack .7z files by a process whose current folder is removed
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="limits are read from /proc")
-def test_memory_is_bounded(tmp_path):
-    read_one(tmp_path / "a.rtf", RTF)
+def test_memory_is_bounded(read_one):
+    read_one("a.rtf", RTF)
     (reader,) = list_reader_processes()
     limits = Path(f"/proc/{reader}/limits").read_text()
     [line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
@@ -202,7 +184,7 @@ def test_memory_is_bounded(tmp_path):
 
 
 @pytest.mark.parametrize("readers", [1, 3])
-def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file(tmp_path, monkeypatch, readers):
+def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file(write, tmp_path, monkeypatch, readers):
     """Files come in their order with their ids, however many readers there are; one of them is killed by its file."""
     read = sandbox.SandboxedReader.read
 
@@ -215,8 +197,8 @@ def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file
 
     monkeypatch.setattr(sandbox.SandboxedReader, "read", read_or_kill)
     for name in "abcdefgh":
-        (tmp_path / f"{name}.rtf").write_bytes(RTF)
-    (tmp_path / "d.txt").write_text("between")
+        write(f"{name}.rtf", RTF)
+    write("d.txt", "between")
     errors, ended = [], []
     documents = read_documents(
         tmp_path,
@@ -227,12 +209,11 @@ def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file
     names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
     assert [document.id for document in documents] == [name for name in names if name != "c.rtf"]
     assert ended == [(name, name != "c.rtf") for name in names]
-    assert len(errors) == 1
-    assert "c.rtf" in str(errors[0])
+    assert [Path(error.location).name for error in errors] == ["c.rtf"]
 
 
 @pytest.mark.parametrize("delay", [0, 0.2])
-def test_reader_processes_end_when_reading_stops(tmp_path, monkeypatch, delay):
+def test_reader_processes_end_when_reading_stops(write, tmp_path, monkeypatch, delay):
     """Also the one that is just being started, which takes a moment on a busy machine."""
     get_process = sandbox.SandboxedReader._get_process
 
@@ -242,7 +223,7 @@ def test_reader_processes_end_when_reading_stops(tmp_path, monkeypatch, delay):
 
     monkeypatch.setattr(sandbox.SandboxedReader, "_get_process", get_process_slowly)
     for name in "abcdef":
-        (tmp_path / f"{name}.rtf").write_bytes(RTF)
+        write(f"{name}.rtf", RTF)
     documents = read_documents(tmp_path, readers=2)
     assert next(documents).id == "a.rtf"
     documents.close()

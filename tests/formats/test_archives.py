@@ -4,12 +4,12 @@ import io
 import os
 import struct
 import tarfile
-import zipfile
 from email.message import EmailMessage
 from types import SimpleNamespace
 
 import pytest
 from ole_files import write_ole
+from packed_files import pack_zip
 
 from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
@@ -18,38 +18,37 @@ from paragloss.formats.pst import MESSAGES_PER_PART, read_message, write_message
 from paragloss.formats.unpacking import MemberWriter
 
 
-def write_zip(path, members):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
-
-
-def write_tar(path, members, mode="w:gz"):
-    with tarfile.open(path, mode) as archive:
+def pack_tar(members):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, data in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
-    return path
+    return buffer.getvalue()
 
 
-def write_7z(path, members):
+def pack_7z(members):
     py7zr = pytest.importorskip("py7zr", reason="needs py7zr")
-    with py7zr.SevenZipFile(path, "w") as archive:
+    buffer = io.BytesIO()
+    with py7zr.SevenZipFile(buffer, "w") as archive:
         for name, data in members.items():
             archive.writestr(data, name)
-    return path
+    return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("name", "write_archive"), [("a.zip", write_zip), ("a.tar.gz", write_tar), ("a.tgz", write_tar), ("a.7z", write_7z)]
+each_archive = pytest.mark.parametrize(
+    ("name", "pack"), [("a.zip", pack_zip), ("a.tar.gz", pack_tar), ("a.tgz", pack_tar), ("a.7z", pack_7z)]
 )
-def test_an_archive_is_read_like_a_folder(tmp_path, name, write_archive):
-    path = write_archive(
-        tmp_path / name, {"fr/pluie.txt": b"La pluie tombe.", "regen.html": b"<p>Regen</p>", "x.exe": b"MZ"}
-    )
-    documents = list(read_documents(path))
+
+
+@each_archive
+def test_an_archive_is_read_like_a_folder(write, tmp_path, name, pack):
+    members = {"fr/pluie.txt": b"La pluie tombe.", "regen.html": b"<p>Regen</p>", "x.exe": b"MZ"}
+    path = write(name, pack(members))
+    write("Sun.txt", "Sun")
+    sun, *documents = read_documents(tmp_path)
+    assert sun.id == "Sun.txt"
     assert [(d.id, d.lang, d.text) for d in documents] == [
         (f"{name}/regen.html", "", "Regen"),
         (f"{name}/fr/pluie.txt", "fr", "La pluie tombe."),
@@ -58,14 +57,8 @@ def test_an_archive_is_read_like_a_folder(tmp_path, name, write_archive):
     assert {d.meta["path"] for d in documents} == {str(path)}
 
 
-def test_an_archive_among_other_files_of_a_folder(tmp_path):
-    write_zip(tmp_path / "b.zip", {"rain.txt": b"Rain falls."})
-    (tmp_path / "a.txt").write_text("Sun")
-    assert [d.id for d in read_documents(tmp_path)] == ["a.txt", "b.zip/rain.txt"]
-
-
-def write_tnef(path, attachments, code_page=1252):
-    """Write attributes as [MS-OXTNEF] describes them: level, number, length, content, checksum."""
+def pack_tnef(attachments, code_page=1252):
+    """Pack attributes as [MS-OXTNEF] describes them: level, number, length, content, checksum."""
 
     def pack_attribute(level, number, content):
         return struct.pack("<BII", level, number, len(content)) + content + struct.pack("<H", sum(content) % 65536)
@@ -78,43 +71,26 @@ def write_tnef(path, attachments, code_page=1252):
         attributes.append(pack_attribute(2, 0x69002, bytes(14)))
         attributes.append(pack_attribute(2, 0x18010, name.encode(f"cp{code_page}") + b"\0"))
         attributes.append(pack_attribute(2, 0x6800F, content))
-    path.write_bytes(struct.pack("<IH", 0x223E9F78, 1) + b"".join(attributes))
-    return path
+    return struct.pack("<IH", 0x223E9F78, 1) + b"".join(attributes)
 
 
-def test_files_that_outlook_packed_into_winmail_dat_are_read(tmp_path):
+def test_files_that_outlook_packed_into_winmail_dat_are_read(read):
     files = {"погода.txt": "Идёт дождь.".encode(), "../rain.html": b"<p>It rains</p>", "x.exe": b"MZ"}
-    path = write_tnef(tmp_path / "winmail.dat", files, code_page=1251)
-    assert {(d.id, d.text) for d in read_documents(path)} == {
+    assert {(d.id, d.text) for d in read("winmail.dat", pack_tnef(files, code_page=1251))} == {
         ("winmail.dat/rain.html", "It rains"),
         ("winmail.dat/погода.txt", "Идёт дождь."),
     }
 
 
-def test_a_mail_with_winmail_dat_has_the_files_in_it(tmp_path):
-    packed = write_tnef(tmp_path / "winmail.dat", {"rain.txt": b"Rain falls."}).read_bytes()
-    message = EmailMessage()
-    message["Subject"], message["From"] = "Weather", "anna@example.org"
-    message.set_content("See the file.")
-    message.add_attachment(packed, maintype="application", subtype="ms-tnef", filename="winmail.dat")
-    (tmp_path / "winmail.dat").unlink()
-    (tmp_path / "a.eml").write_bytes(message.as_bytes())
-    assert [(d.id, d.text) for d in read_documents(tmp_path)][1:] == [("a.eml/winmail.dat/rain.txt", "Rain falls.")]
-
-
 @pytest.mark.parametrize("size", [0, 5, 30, 70])
-def test_a_damaged_winmail_dat_is_said_to_be_one(tmp_path, size):
-    path = write_tnef(tmp_path / "winmail.dat", {"rain.txt": b"Rain falls."})
-    path.write_bytes(path.read_bytes()[:size])
+def test_a_damaged_winmail_dat_is_said_to_be_one(read, size):
     with pytest.raises(InputError, match="TNEF"):
-        list(read_documents(path))
+        read("winmail.dat", pack_tnef({"rain.txt": b"Rain falls."})[:size])
 
 
-def test_names_that_lead_out_of_the_folder_stay_inside(tmp_path):
+def test_names_that_lead_out_of_the_folder_stay_inside(read, tmp_path):
     members = {"../../evil.txt": b"one", "/etc/passwd.txt": b"two", "C:\\windows\\x.txt": b"three"}
-    (tmp_path / "sub").mkdir()
-    path = write_zip(tmp_path / "sub" / "a.zip", members)
-    assert sorted(d.text for d in read_documents(path)) == ["one", "three", "two"]
+    assert sorted(d.text for d in read("sub/a.zip", pack_zip(members))) == ["one", "three", "two"]
     assert os.listdir(tmp_path) == ["sub"]
 
 
@@ -130,19 +106,18 @@ def test_links_in_archives_are_left_out(tmp_path):
     assert [d.id for d in read_documents(path)] == ["a.tar/rain.txt"]
 
 
-@pytest.mark.parametrize(("name", "write_archive"), [("a.zip", write_zip), ("a.tar.gz", write_tar), ("a.7z", write_7z)])
-def test_an_archive_that_unpacks_to_very_much_is_refused(tmp_path, name, write_archive):
-    path = write_archive(tmp_path / name, {"zeros.txt": bytes(40 * 2**20)})
+@each_archive
+def test_an_archive_that_unpacks_to_very_much_is_refused(read, name, pack):
     with pytest.raises(InputError, match=r"unpacks to more than [\d,]+ bytes"):
-        list(read_documents(path))
+        read(name, pack({"zeros.txt": bytes(40 * 2**20)}))
 
 
-def test_archives_inside_archives_are_opened_three_deep(tmp_path):
-    path = write_zip(tmp_path / "0.zip", {"deep.txt": b"deep"})
+def test_archives_inside_archives_are_opened_three_deep(read):
+    packed = pack_zip({"deep.txt": b"deep"})
     for level in range(1, 5):
-        path = write_zip(tmp_path / f"{level}.zip", {path.name: path.read_bytes(), f"level{level}.txt": b"text"})
+        packed = pack_zip({f"{level - 1}.zip": packed, f"level{level}.txt": b"text"})
     errors = []
-    documents = list(read_documents(path, on_error=errors.append))
+    documents = read("4.zip", packed, on_error=errors.append)
     assert [d.id for d in documents] == [
         "4.zip/3.zip/2.zip/level2.txt", "4.zip/3.zip/level3.txt", "4.zip/level4.txt",
     ]  # fmt: skip
@@ -150,20 +125,18 @@ def test_archives_inside_archives_are_opened_three_deep(tmp_path):
     assert [error.reason for error in errors] == ["archives inside archives are opened 3 deep; unpack it"]
 
 
-def test_a_bad_file_in_an_archive_does_not_stop_the_others(tmp_path):
-    path = write_zip(tmp_path / "a.zip", {"bad.docx": b"no zip", "good.txt": b"Rain"})
+def test_a_bad_file_in_an_archive_does_not_stop_the_others(read, tmp_path):
     errors = []
-    assert [d.id for d in read_documents(path, on_error=errors.append)] == ["a.zip/good.txt"]
+    documents = read("a.zip", pack_zip({"bad.docx": b"no zip", "good.txt": b"Rain"}), on_error=errors.append)
+    assert [d.id for d in documents] == ["a.zip/good.txt"]
     assert [str(error).removeprefix(str(tmp_path)) for error in errors] == [
         "/a.zip/bad.docx: can't be read as .docx (File is not a zip file); it is damaged or of another format"
     ]
 
 
-def test_a_damaged_archive_is_an_error(tmp_path):
-    path = write_zip(tmp_path / "a.zip", {"a.txt": b"Rain"})
-    path.write_bytes(path.read_bytes()[:30])
+def test_a_damaged_archive_is_an_error(read):
     with pytest.raises(InputError, match=r"can't be unpacked as \.zip \(File is not a zip file\)"):
-        list(read_documents(path))
+        read("a.zip", pack_zip({"a.txt": b"Rain"})[:30])
 
 
 def make_message(subject, attachments):
@@ -175,23 +148,22 @@ def make_message(subject, attachments):
     return message.as_bytes()
 
 
-def test_attachments_are_documents_that_point_to_their_mail(tmp_path):
-    attachments = {"plan.html": b"<title>Plan</title><p>Regen</p>", "logo.bin": b"x", "files.zip": b""}
-    attachments["files.zip"] = write_zip(tmp_path / "files.zip", {"note.txt": b"Note"}).read_bytes()
-    path = tmp_path / "letter.eml"
-    path.write_bytes(make_message("Der Plan", attachments))
-    letter, note, plan = read_documents(path)
-    assert (letter.id, letter.title, "mail" in letter.meta) == ("letter.eml", "Der Plan", False)
-    assert (note.id, note.text) == ("letter.eml/files.zip/note.txt", "Note")
-    assert (plan.id, plan.title) == ("letter.eml/plan.html", "Plan")
-    assert {d.meta["mail"] for d in (note, plan)} == {"letter.eml"}
-    assert {d.meta["path"] for d in (note, plan)} == {str(path)}
+def test_attachments_are_documents_that_point_to_their_mail(write, tmp_path):
+    attachments = {"plan.html": b"<title>Plan</title><p>Regen</p>", "logo.bin": b"x"}
+    attachments["files.zip"] = pack_zip({"note.txt": b"Note"})
+    attachments["winmail.dat"] = pack_tnef({"rain.txt": b"Rain falls."})
+    path = write("fr/letter.eml", make_message("Der Plan", attachments))
+    letter, *documents = read_documents(tmp_path)
+    assert (letter.id, letter.title, "mail" in letter.meta) == ("fr/letter.eml", "Der Plan", False)
+    assert [(d.id.removeprefix("fr/letter.eml/"), d.title) for d in documents] == [
+        ("files.zip/note.txt", "Note"), ("plan.html", "Plan"), ("winmail.dat/rain.txt", "Rain falls."),
+    ]  # fmt: skip
+    assert {(d.meta["mail"], d.meta["path"], d.lang) for d in documents} == {("fr/letter.eml", str(path), "")}
 
 
-def test_attachments_of_messages_in_an_mbox(tmp_path):
-    path = tmp_path / "inbox.mbox"
+def test_attachments_of_messages_in_an_mbox(write):
     message = make_message("Zwei", {"plan.txt": b"Regen"})
-    path.write_bytes(b"From a\n" + make_message("Eins", {}) + b"\nFrom b\n" + message)
+    path = write("inbox.mbox", b"From a\n" + make_message("Eins", {}) + b"\nFrom b\n" + message)
     documents = list(read_documents(path))
     assert [(d.id, d.meta["message"], d.meta.get("mail")) for d in documents] == [
         ("inbox.mbox:1", 1, None), ("inbox.mbox:2", 2, None), ("inbox.mbox:2/plan.txt", 2, "inbox.mbox:2"),
@@ -199,26 +171,35 @@ def test_attachments_of_messages_in_an_mbox(tmp_path):
     assert {d.meta["path"] for d in documents} == {str(path)}
 
 
-def test_an_outlook_message_with_an_attachment(tmp_path):
+@pytest.fixture
+def read_msg(tmp_path):
+    """Write an Outlook message and read it: a text is stored as UTF-16 under the number of its property."""
     pytest.importorskip("olefile", reason="needs olefile")
-    path = tmp_path / "letter.msg"
-    utf16 = lambda text: text.encode("utf-16-le")  # noqa: E731
-    attachment = {
-        "__substg1.0_3707001F": utf16("план.txt"),
-        "__substg1.0_37010102": "Дождь".encode(),
-    }
+
+    def name_streams(properties):
+        streams = {}
+        for name, value in properties.items():
+            if isinstance(value, str):
+                streams[f"__substg1.0_{name}001F"] = value.encode("utf-16-le")
+            elif isinstance(value, dict):
+                streams[name if name.startswith("__") else f"__substg1.0_{name}000D"] = name_streams(value)
+            else:
+                streams[f"__substg1.0_{name}0102"] = value
+        return streams
+
+    def write_and_read(properties):
+        write_ole(tmp_path / "letter.msg", name_streams(properties))
+        return list(read_documents(tmp_path / "letter.msg"))
+
+    return write_and_read
+
+
+def test_an_outlook_message_with_an_attachment(read_msg):
     headers = "Received: by example.org\r\nDate: Mon, 4 May 2020 10:00:00 +0200\r\n"
-    streams = {
-        "__substg1.0_0037001F": utf16("Погода"),
-        "__substg1.0_1000001F": utf16("Завтра будет\r\nдождь."),
-        "__substg1.0_0C1A001F": utf16("Анна"),
-        "__substg1.0_0C1F001F": utf16("anna@example.org"),
-        "__substg1.0_0E04001F": utf16("Boris"),
-        "__substg1.0_007D001F": utf16(headers),
-        "__attach_version1.0_#00000000": attachment,
-    }
-    write_ole(path, streams)
-    letter, plan = read_documents(path)
+    texts = {"0037": "Погода", "1000": "Завтра будет\r\nдождь.", "0E04": "Boris", "007D": headers}
+    sender = {"0C1A": "Анна", "0C1F": "anna@example.org"}
+    attachment = {"3707": "план.txt", "3701": "Дождь".encode()}
+    letter, plan = read_msg({**texts, **sender, "__attach_version1.0_#00000000": attachment})
     assert (letter.title, letter.text) == ("Погода", "Завтра будет\nдождь.")
     assert [letter.meta[name] for name in ("from", "to", "date")] == [
         "Анна <anna@example.org>", "Boris", "Mon, 4 May 2020 10:00:00 +0200",
@@ -257,12 +238,11 @@ def make_pst_folder(name, messages, folders=()):
     )
 
 
-def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(tmp_path):
+def test_a_message_of_a_pst_mailbox_becomes_a_mail_file(read):
     attachments = [make_pst_attachment("plan.txt", b"Regen"), make_pst_attachment("logo.png", bytes(20_000), "logo@1")]
-    path = tmp_path / "1.eml"
-    path.write_bytes(build_eml(read_message(make_pst_message(attachments=attachments))))
     errors = []
-    letter, plan = read_documents(path, on_error=errors.append)
+    eml = build_eml(read_message(make_pst_message(attachments=attachments)))
+    letter, plan = read("1.eml", eml, on_error=errors.append)
     assert (letter.title, letter.text, letter.meta["from"]) == ("Wetter", "Morgen regnet es.", "Anna")
     assert (plan.id, plan.text) == ("1.eml/plan.txt", "Regen")
     assert errors == []  # the logo is not taken for a scan
@@ -298,25 +278,15 @@ def test_a_large_mailbox_is_read_in_parts(tmp_path):
     )
 
 
-def test_a_file_that_is_no_mailbox_is_refused_with_the_reason(tmp_path):
+def test_a_file_that_is_no_mailbox_is_refused_with_the_reason(read):
     pytest.importorskip("pypff", reason="needs libpff-python")
-    (tmp_path / "old.pst").write_bytes(b"!BDN" + bytes(600))
     with pytest.raises(InputError, match=r"old\.pst: is no Outlook mailbox, or damaged \(.+\); repair it"):
-        list(read_documents(tmp_path / "old.pst"))
+        read("old.pst", b"!BDN" + bytes(600))
 
 
-def test_a_message_attached_to_an_outlook_message_is_a_document(tmp_path):
-    pytest.importorskip("olefile", reason="needs olefile")
-    inner = {
-        "__substg1.0_0037001F": "Погода".encode("utf-16-le"),
-        "__substg1.0_1000001F": "Завтра будет дождь.".encode("utf-16-le"),
-    }
-    streams = {
-        "__substg1.0_0037001F": "Weiter".encode("utf-16-le"),
-        "__attach_version1.0_#00000000": {"__substg1.0_3701000D": inner},
-    }
-    write_ole(tmp_path / "letter.msg", streams)
-    letter, attached = read_documents(tmp_path / "letter.msg")
+def test_a_message_attached_to_an_outlook_message_is_a_document(read_msg):
+    inner = {"0037": "Погода", "1000": "Завтра будет дождь."}
+    letter, attached = read_msg({"0037": "Weiter", "__attach_version1.0_#00000000": {"3701": inner}})
     assert (letter.title, letter.text) == ("Weiter", "")
     assert (attached.title, attached.text, attached.meta["mail"]) == ("Погода", "Завтра будет дождь.", "letter.msg")
 
@@ -331,8 +301,7 @@ def compress_rtf(tokens):
     return content
 
 
-def test_an_outlook_message_that_has_only_rich_text(tmp_path):
-    pytest.importorskip("olefile", reason="needs olefile")
+def test_an_outlook_message_that_has_only_rich_text(read_msg):
     literals = b"{\\rtf1 Regen "
     start, length = 207 + literals.index(b"Regen"), len(b"Regen ")
     reference = (start << 4 | length - 2).to_bytes(2, "big")
@@ -340,6 +309,5 @@ def test_an_outlook_message_that_has_only_rich_text(tmp_path):
     end = ((207 + raw_size) << 4).to_bytes(2, "big")
     content = compress_rtf([*(bytes([byte]) for byte in literals), reference, b"}", end])
     data = struct.pack("<II4sI", len(content) + 12, raw_size, b"LZFu", 0) + content
-    write_ole(tmp_path / "a.msg", {"__substg1.0_0037001F": "Wetter".encode("utf-16-le"), "__substg1.0_10090102": data})
-    (letter,) = read_documents(tmp_path / "a.msg")
+    (letter,) = read_msg({"0037": "Wetter", "1009": data})
     assert letter.text == "Regen Regen"

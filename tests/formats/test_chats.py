@@ -2,7 +2,7 @@
 
 import pytest
 
-from paragloss.formats.documents import read_documents
+from paragloss.collection import Collection
 from paragloss.formats.subtitles import find_time_code
 
 ANDROID = """31/12/2020, 23:58 - Messages and calls are end-to-end encrypted.
@@ -27,15 +27,6 @@ KOREAN = "2020. 12. 31. 오후 11:58 - 안나: 안녕\n2021. 1. 1. 오전 12:03 
 ARABIC = "٣١/١٢/٢٠٢٠، ٢٣:٥٨ - آنا: مرحبا\n٠١/٠١/٢٠٢١، ٠٠:٠٣ - بدر: سنة سعيدة\n"
 
 
-@pytest.fixture
-def read(tmp_path):
-    def read_chat(text, name="chat.txt"):
-        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
-        return list(read_documents(tmp_path / name))
-
-    return read_chat
-
-
 def list_times(document):
     """Return the time of each line of a document."""
     starts = [0, *(i + 1 for i, char in enumerate(document.text) if char == "\n")]
@@ -43,29 +34,25 @@ def list_times(document):
 
 
 @pytest.mark.parametrize(
-    ("chat", "lines", "times"),
+    ("chat", "text", "times"),
     [
         (
             ANDROID,
-            [
-                "Messages and calls are end-to-end encrypted.",
-                "Anna: Guten Rutsch!",
-                "Der Vulkan ist ausgebrochen.",
-                "Komm schnell.",
-            ],
+            "Messages and calls are end-to-end encrypted.\n"
+            "Anna: Guten Rutsch!\nDer Vulkan ist ausgebrochen.\nKomm schnell.",
             ["23:58:00"] * 4,
         ),
-        (IPHONE, ["Anna: Guten Rutsch!"], ["23:58:07"]),
-        (TELEGRAM, ["Anna: Guten Rutsch!", "Der Vulkan ist ausgebrochen."], ["23:58:00"] * 2),
-        (KOREAN, ["안나: 안녕"], ["23:58:00"]),
-        (ARABIC, ["آنا: مرحبا"], ["23:58:00"]),
+        (IPHONE, "Anna: Guten Rutsch!", ["23:58:07"]),
+        (TELEGRAM, "Anna: Guten Rutsch!\nDer Vulkan ist ausgebrochen.", ["23:58:00"] * 2),
+        (KOREAN, "안나: 안녕", ["23:58:00"]),
+        (ARABIC, "آنا: مرحبا", ["23:58:00"]),
     ],
 )
-def test_a_chat_is_a_document_for_each_day_with_the_time_of_each_line(read, chat, lines, times):
-    first, second = read(chat)
+def test_a_chat_is_a_document_for_each_day_with_the_time_of_each_line(read, chat, text, times):
+    first, second = read("chat.txt", chat)
     assert [first.id, second.id] == ["chat.txt:2020-12-31", "chat.txt:2021-01-01"]
     assert [first.meta["date"], second.meta["date"]] == ["2020-12-31", "2021-01-01"]
-    assert first.text.split("\n") == lines
+    assert first.text == text
     assert list_times(first) == times
     assert find_time_code(second.text, second.meta, 0) == "0:03:00"
     assert first.meta["path"].endswith("/chat.txt")
@@ -82,7 +69,7 @@ def test_a_chat_is_a_document_for_each_day_with_the_time_of_each_line(read, chat
 )
 def test_the_order_of_day_and_month_is_that_of_the_whole_chat(read, dates, days):
     chat = "".join(f"{written}, 10:00 - Anna: Hallo\n" for written in dates)
-    assert [document.meta["date"] for document in read(chat)] == days
+    assert [document.meta["date"] for document in read("chat.txt", chat)] == days
 
 
 @pytest.mark.parametrize(
@@ -94,20 +81,17 @@ def test_the_order_of_day_and_month_is_that_of_the_whole_chat(read, dates, days)
     ],
 )
 def test_what_is_no_chat_is_read_as_text(read, text):
-    (document,) = read(text)
+    (document,) = read("chat.txt", text)
     assert (document.id, document.text) == ("chat.txt", text.strip())
 
 
 def test_the_path_of_a_chat_may_name_its_language(read):
-    assert {document.lang for document in read(ANDROID, "family.de.txt")} == {"de"}
+    assert {document.lang for document in read("family.de.txt", ANDROID)} == {"de"}
 
 
-def test_a_message_is_found_with_its_time_and_days_can_be_chosen(tmp_path):
-    from paragloss.collection import Collection
-
-    (tmp_path / "family.de.txt").write_text(ANDROID, encoding="utf-8")
+def test_a_message_is_found_with_its_time_and_days_can_be_chosen(write, tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
-        engine.index_files([str(tmp_path / "family.de.txt")])
+        engine.index_files([str(write("family.de.txt", ANDROID))])
         (result,) = engine.search("volcano", lang="en").results
         assert (result.meta["date"], result.meta["time"]) == ("2020-12-31", "23:58:00")
         assert engine.search("volcano after:2021-01-01", lang="en").results == []

@@ -4,24 +4,12 @@ import json
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.formats.dictionaries import (
-    Entry,
-    read_cedict,
-    read_dictd,
-    read_pairs,
-    read_tei,
-    read_wiktionary,
-)
+from paragloss.formats.dictionaries import Entry, read_cedict, read_dictd, read_pairs, read_tei, read_wiktionary
 
 
 @pytest.fixture
-def file(tmp_path):
-    def make(text, name="dictionary.txt"):
-        path = tmp_path / name
-        path.write_text(text, "utf-8")
-        return path
-
-    return make
+def file(write):
+    return lambda text, name="dictionary.txt": write(name, text)
 
 
 def test_pairs_of_every_kind(file):
@@ -55,17 +43,12 @@ def test_cedict(file):
         "貓兒 猫儿 [mao1 r5] /kitten of 貓|猫[mao1]/\n"
     )
     assert list(read_cedict(path)) == [
-        Entry("猫", "cat"),
-        Entry("貓", "cat"),
-        Entry("猫", "hide", "verb"),
-        Entry("貓", "hide", "verb"),
-        Entry("猫", "lurk", "verb"),
-        Entry("貓", "lurk", "verb"),
-        Entry("人", "person"),
-        Entry("人", "man"),
-        Entry("猫儿", "kitten of"),
-        Entry("貓兒", "kitten of"),
-    ]
+        Entry("猫", "cat"), Entry("貓", "cat"),
+        Entry("猫", "hide", "verb"), Entry("貓", "hide", "verb"),
+        Entry("猫", "lurk", "verb"), Entry("貓", "lurk", "verb"),
+        Entry("人", "person"), Entry("人", "man"),
+        Entry("猫儿", "kitten of"), Entry("貓兒", "kitten of"),
+    ]  # fmt: skip
     with pytest.raises(InputError, match=r":1: not an entry"):
         list(read_cedict(file("cat\n")))
 
@@ -77,15 +60,20 @@ def base64(number):
     return (base64(number // 64) if number >= 64 else "") + DIGITS[number % 64]
 
 
-def dictd(folder, articles, packed):
-    data, index = b"", ""
-    for key, article in articles:
-        raw = article.encode()
-        index += f"{key}\t{base64(len(data))}\t{base64(len(raw))}\n"
-        data += raw
-    (folder / "eng-fra.index").write_text(index, "utf-8")
-    (folder / ("eng-fra.dict.dz" if packed else "eng-fra.dict")).write_bytes(gzip.compress(data) if packed else data)
-    return folder / "eng-fra.index"
+@pytest.fixture
+def dictd(write):
+    """Write the two files of a dictionary, articles by their headwords; a headword may come twice."""
+
+    def write_dictd(articles, packed=False):
+        data, index = b"", ""
+        for headword, article in articles:
+            raw = article.encode()
+            index += f"{headword}\t{base64(len(data))}\t{base64(len(raw))}\n"
+            data += raw
+        write("eng-fra.dict.dz" if packed else "eng-fra.dict", gzip.compress(data) if packed else data)
+        return write("eng-fra.index", index)
+
+    return write_dictd
 
 
 ARTICLES = [
@@ -97,22 +85,19 @@ ARTICLES = [
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_dictd(tmp_path, packed):
-    path = dictd(tmp_path, ARTICLES, packed)
+def test_dictd(dictd, packed):
+    path = dictd(ARTICLES, packed)
     path.write_text(path.read_text("utf-8") + path.read_text("utf-8").splitlines()[1] + "\n", "utf-8")  # a second key
     assert list(read_dictd(path)) == [
-        Entry("cat", "chat", "n"),
-        Entry("cat", "matou", "n"),
-        Entry("cat", "félin", "n"),
-        Entry("cat", "fauve", "n"),
+        *[Entry("cat", target, "n") for target in ("chat", "matou", "félin", "fauve")],
         Entry("and/or", "et/ou"),
         Entry("dog", "chien"),
     ]
 
 
-def test_a_mark_behind_a_translation_says_its_part_of_speech(tmp_path):
+def test_a_mark_behind_a_translation_says_its_part_of_speech(dictd):
     article = "bank\nbanque <fem, sg> (de <x>, y), rive <fem>; pencher <v, intr>\n"
-    assert list(read_dictd(dictd(tmp_path, [("bank", article)], packed=False))) == [
+    assert list(read_dictd(dictd([("bank", article)]))) == [
         Entry("bank", "banque", "fem sg"),
         Entry("bank", "rive", "fem"),
         Entry("bank", "pencher", "v intr"),
@@ -127,22 +112,20 @@ def test_a_mark_behind_a_translation_says_its_part_of_speech(tmp_path):
         ("cat\t//\tA", "don't belong together"),
     ],
 )
-def test_bad_dictd(tmp_path, line, message):
-    path = dictd(tmp_path, ARTICLES[1:], packed=True)
-    path.write_text(line + "\n")
+def test_bad_dictd(dictd, file, line, message):
+    dictd(ARTICLES[1:], packed=True)
     with pytest.raises(InputError, match=message):
-        list(read_dictd(path))
+        list(read_dictd(file(f"{line}\n", "eng-fra.index")))
 
 
-def test_an_article_that_is_not_utf_8_is_placed(tmp_path):
-    path = dictd(tmp_path, ARTICLES[3:], packed=False)
-    data = tmp_path / "eng-fra.dict"
+def test_an_article_that_is_not_utf_8_is_placed(dictd):
+    path = dictd(ARTICLES[3:])
+    data = path.with_suffix(".dict")
     data.write_bytes(data.read_bytes().replace(b"chien", b"chi\xe9n"))
-    with pytest.raises(InputError, match=r"eng-fra.index:1: byte 0xe9 .* is not UTF-8"):
-        list(read_dictd(path))
     errors = []
     assert list(read_dictd(path, on_error=errors.append)) == []
-    assert len(errors) == 1
+    (error,) = errors
+    assert "eng-fra.index:1: byte 0xe9 " in str(error)
 
 
 def test_dictd_without_its_other_half(file):
@@ -185,28 +168,20 @@ def test_tei_that_is_not_safe_or_not_whole(file, text, message):
         list(read_tei(file(text)))
 
 
+CAT_TRANSLATIONS = [
+    {"code": "fr", "lang": "French", "word": "chat"},
+    {"lang_code": "de", "word": "Katze"},
+    {"code": "fr", "note": "no word"},
+]
+CAT_SENSES = [{"glosses": ["An animal."], "translations": [{"code": "fr", "word": "chatte"}]}]
+CHAT_SENSES = [
+    {"glosses": ["cat (feline), tomcat"]},
+    {"glosses": ["a game that children play by running after one another"]},
+    {"glosses": ["plural of x"], "form_of": [{"word": "x"}]},
+]
 WORDS = [
-    {
-        "word": "cat",
-        "lang_code": "en",
-        "pos": "noun",
-        "translations": [
-            {"code": "fr", "lang": "French", "word": "chat"},
-            {"lang_code": "de", "word": "Katze"},
-            {"code": "fr", "note": "no word"},
-        ],
-        "senses": [{"glosses": ["An animal."], "translations": [{"code": "fr", "word": "chatte"}]}],
-    },
-    {
-        "word": "chat",
-        "lang_code": "fr",
-        "pos": "noun",
-        "senses": [
-            {"glosses": ["cat (feline), tomcat"]},
-            {"glosses": ["a game that children play by running after one another"]},
-            {"glosses": ["plural of x"], "form_of": [{"word": "x"}]},
-        ],
-    },
+    {"word": "cat", "lang_code": "en", "pos": "noun", "translations": CAT_TRANSLATIONS, "senses": CAT_SENSES},
+    {"word": "chat", "lang_code": "fr", "pos": "noun", "senses": CHAT_SENSES},
     {"redirect": "elsewhere", "title": "x"},
 ]
 

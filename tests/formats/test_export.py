@@ -4,7 +4,7 @@ import csv as standard_csv
 
 import pytest
 
-from paragloss.formats import csv, jsonl, trec
+from paragloss.formats import csv, trec
 from paragloss.types import Document
 
 DOCUMENTS = [
@@ -20,11 +20,6 @@ DOCUMENTS = [
 def test_documents_written_as_a_table_are_read_again(tmp_path, name):
     assert csv.write_csv_documents(tmp_path / name, DOCUMENTS, csv.build_csv_header(DOCUMENTS)) == 3
     assert list(csv.read_csv_documents(tmp_path / name)) == DOCUMENTS
-
-
-def test_documents_written_as_json_lines_are_read_again(tmp_path):
-    assert jsonl.write_jsonl_documents(tmp_path / "d.jsonl.gz", DOCUMENTS) == 3
-    assert list(jsonl.read_jsonl_documents(tmp_path / "d.jsonl.gz")) == DOCUMENTS
 
 
 def test_documents_written_as_trec_keep_id_language_title_and_text(tmp_path):

@@ -41,27 +41,14 @@ def register(name, docs, lang, queries=(), qrels=()):
     from ir_datasets.datasets.base import Dataset
     from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries
 
-    class Docs(BaseDocs):
-        def docs_iter(self):
-            return iter(docs)
+    def make_part(base, kind, records):
+        methods = {f"{kind}_iter": lambda _: iter(records), f"{kind}_lang": lambda _: lang}
+        return type(kind, (base,), methods)()
 
-        def docs_lang(self):
-            return lang
-
-    class Queries(BaseQueries):
-        def queries_iter(self):
-            return iter(queries)
-
-        def queries_lang(self):
-            return lang
-
-    class Grades(BaseQrels):
-        def qrels_iter(self):
-            return iter(qrels)
-
-    parts = [Docs()] + ([Queries()] if queries else []) + ([Grades()] if qrels else [])
+    parts = [(BaseDocs, "docs", docs), (BaseQueries, "queries", queries), (BaseQrels, "qrels", qrels)]
     if name not in ir_datasets.registry:
-        ir_datasets.registry.register(name, Dataset(*parts))
+        dataset = Dataset(*[make_part(*part) for part in parts if part[2]])
+        ir_datasets.registry.register(name, dataset)
 
 
 @pytest.fixture(autouse=True)
@@ -90,14 +77,11 @@ def test_queries_and_grades():
     assert read_irds_qrels("irds:paragloss-pages") == {"q1": {"1": 2, "2": 0}}
 
 
-def test_collections_that_are_not_there():
+def test_collections_that_are_not_there(monkeypatch):
     with pytest.raises(InputError, match=r"has no collection 'no/such'; https://ir-datasets.com lists them"):
         read_irds_documents("irds:no/such")
     with pytest.raises(InputError, match="the collection has no qrels, only docs, queries"):
         read_irds_qrels("irds:paragloss-plain")
-
-
-def test_without_ir_datasets(monkeypatch):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'paragloss\[datasets\]'"):
         read_irds_documents("irds:paragloss-pages")

@@ -1,6 +1,4 @@
 import json
-import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,57 +16,28 @@ from paragloss.types import Concept, Document, Query
 
 
 @pytest.fixture
-def file(tmp_path):
-    def make(*lines, name="news.jsonl"):
-        path = tmp_path / name
-        path.write_text(
-            "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n", "utf-8"
-        )
-        return path
+def file(write):
+    def write_lines(*lines, name="news.jsonl"):
+        return write(name, "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
 
-    return make
+    return write_lines
 
 
 def test_a_document_with_everything(file):
-    path = file(
-        {
-            "id": "a1",
-            "lang": "fr",
-            "title": "Pluie",
-            "text": "Il pleut.",
-            "fields": {"headings": "Temps"},
-            "year": 1999,
-            "tags": ["eau", "ciel"],
-            "author": {"name": "X"},
-            "gone": None,
-        }
-    )
-    assert list(read_jsonl_documents(path)) == [
-        Document(
-            "a1",
-            "Il pleut.",
-            "fr",
-            "Pluie",
-            {"headings": "Temps"},
-            {"year": 1999, "tags": ["eau", "ciel"], "author": '{"name": "X"}'},
-        )
+    texts = {"id": "a1", "lang": "fr", "title": "Pluie", "text": "Il pleut.", "fields": {"headings": "Temps"}}
+    meta = {"year": 1999, "tags": ["eau", "ciel"], "author": {"name": "X"}, "gone": None}
+    kept_meta = {"year": 1999, "tags": ["eau", "ciel"], "author": '{"name": "X"}'}
+    assert list(read_jsonl_documents(file(texts | meta))) == [
+        Document("a1", "Il pleut.", "fr", "Pluie", {"headings": "Temps"}, kept_meta)
     ]
 
 
-def test_ids_come_from_the_row_its_concept_or_its_line(file):
-    path = file(
-        {"id": 7, "text": "x"},
-        {"_id": "beir", "text": "x"},
-        {"concept": "rain", "lang": "fr", "text": "x"},
-        {"concept": "rain", "text": "x"},
-        "",
-        {"text": "x"},
-    )
-    assert [doc.id for doc in read_jsonl_documents(path)] == ["7", "beir", "rain.fr", "rain", "news:6"]
-
-
-def test_a_missing_language_is_left_to_the_caller(file):
-    assert [doc.lang for doc in read_jsonl_documents(file({"text": "x"}, {"text": "x", "lang": None}))] == ["", ""]
+def test_ids_come_from_the_row_its_concept_or_its_line_and_a_language_may_be_missing(file):
+    rows = [{"id": 7}, {"_id": "beir", "lang": None}, {"concept": "rain", "lang": "fr"}, {"concept": "rain"}]
+    path = file(*[{**row, "text": "x"} for row in rows], "", {"text": "x"})
+    assert [(doc.id, doc.lang) for doc in read_jsonl_documents(path)] == [
+        ("7", ""), ("beir", ""), ("rain.fr", "fr"), ("rain", ""), ("news:6", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -103,22 +72,14 @@ def test_bad_rows_are_named_or_skipped(file, line, message):
     assert [str(error) for error in errors] == [str(caught.value)]
 
 
-def test_escaped_emoji_pairs_are_text(file):
-    assert next(read_jsonl_documents(file('{"text": "\\ud83d\\ude00"}'))).text == "\U0001f600"
-
-
-def test_reading_is_lazy(file):
-    path = file({"text": "first"}, "broken")
-    assert next(read_jsonl_documents(path)).text == "first"
+def test_reading_is_lazy_and_escaped_emoji_pairs_are_text(file):
+    assert next(read_jsonl_documents(file('{"text": "\\ud83d\\ude00"}', "broken"))).text == "\U0001f600"
 
 
 def test_queries(file):
     path = file({"id": 1, "lang": "en", "text": "rain"}, {"concept": "c", "lang": "fr", "text": "pluie"}, {"text": "x"})
-    assert list(read_jsonl_queries(path)) == [
-        Query("1", "rain", "en"),
-        Query("c.fr", "pluie", "fr"),
-        Query("news:3", "x", ""),
-    ]
+    expected = [Query("1", "rain", "en"), Query("c.fr", "pluie", "fr"), Query("news:3", "x", "")]
+    assert list(read_jsonl_queries(path)) == expected
     with pytest.raises(InputError, match=r":1: no text"):
         list(read_jsonl_queries(file({"id": 1, "text": "  "})))
 
@@ -142,7 +103,7 @@ def test_translations_are_grouped_over_files(file):
 
 
 def test_of_two_texts_in_one_language_the_first_is_kept_and_a_warning_counts(file):
-    path = file(*({"concept": "rain", "lang": "en", "text": text} for text in ("one", "two", "three")))
+    path = file(*[{"concept": "rain", "lang": "en", "text": text} for text in ("one", "two", "three")])
     with pytest.warns(UserWarning, match=r"2 repeated texts were left out, the first being 'rain' in en"):
         assert read_concepts([path]) == [Concept("rain", {"en": "one"})]
 
@@ -196,18 +157,3 @@ def test_queries_come_back_as_written(tmp_path_factory, queries):
     path = tmp_path_factory.getbasetemp() / "queries.jsonl"
     write_jsonl_queries(path, queries)
     assert list(read_jsonl_queries(path)) == queries
-
-
-def _data(name):
-    path = Path(os.environ.get("PARAGLOSS_DATA", Path.home() / ".cache" / "paragloss")) / name
-    if not path.exists():
-        pytest.skip(f"no {path}; set PARAGLOSS_DATA")
-    return path
-
-
-@pytest.mark.data
-def test_real_translations_are_joined():
-    concepts = read_concepts([_data("lohelp/de.jsonl.gz"), _data("lohelp/fr.jsonl.gz")])
-    assert len(concepts) > 1000
-    assert sum(set(concept.texts) == {"de", "fr"} for concept in concepts) > 1000
-    assert {len(c.texts) for c in read_concepts([_data("flores/dev.jsonl.gz")])} >= {59}

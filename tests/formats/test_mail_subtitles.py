@@ -4,9 +4,9 @@ import mailbox
 
 import pytest
 
+from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.formats.documents import read_documents
-from paragloss.formats.subtitles import find_time_code
 
 LETTER = "From: a@b.org\nSubject: {0}\nContent-Type: text/plain; charset=utf-8\n\n{1}\n"
 
@@ -22,19 +22,23 @@ def test_an_mbox_is_a_document_per_letter(tmp_path):
     assert rain.meta["from"] == "a@b.org"
 
 
-def test_a_bad_letter_is_reported_and_the_others_are_read(tmp_path):
-    (tmp_path / "in.mbox").write_text(
-        "From x\n\nFrom y\n" + LETTER.format("Snow", "It snows.") + "\n", encoding="utf-8"
-    )
+def test_a_bad_letter_is_reported_and_the_others_are_read(read, tmp_path):
     errors = []
-    assert [letter.title for letter in read_documents(tmp_path / "in.mbox", on_error=errors.append)] == ["Snow"]
+    letters = read("in.mbox", f"From x\n\nFrom y\n{LETTER.format('Snow', 'It snows.')}\n", on_error=errors.append)
+    assert [letter.title for letter in letters] == ["Snow"]
     assert [str(error) for error in errors] == [f"{tmp_path}/in.mbox:1: no text in the message; give one that has some"]
 
 
-def test_what_is_no_mbox_is_refused(tmp_path):
-    (tmp_path / "in.mbox").write_text("Dear all,\n")
-    with pytest.raises(InputError, match="does not begin with a line `From"):
-        list(read_documents(tmp_path / "in.mbox"))
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("in.mbox", "Dear all,\n", "does not begin with a line `From"),
+        ("a.srt", "Good morning\n", "no line with times"),
+    ],
+)
+def test_what_is_no_mbox_and_what_has_no_times_is_refused(read, name, data, message):
+    with pytest.raises(InputError, match=message):
+        read(name, data)
 
 
 def test_the_letters_of_a_maildir_have_no_suffix(tmp_path):
@@ -62,38 +66,29 @@ news today
 """
 
 
-def test_subtitles_are_what_is_said(tmp_path):
-    (tmp_path / "film.de.srt").write_text(SRT, encoding="utf-8", newline="")
-    (tmp_path / "talk.vtt").write_text(VTT)
-    film, talk = read_documents(tmp_path)
+def test_subtitles_are_what_is_said_with_the_times_at_which_it_is(read):
+    (film,) = read("film.de.srt", SRT)
     assert (film.lang, film.text) == ("de", "Guten Morgen!\nWie geht's?\n42")
+    assert film.meta["line_seconds"] == [1, 1, 3]
+    (talk,) = read("talk.vtt", VTT)
     assert talk.text == "Good & bad\nnews today"
 
 
-def test_a_file_without_times_is_no_subtitles(tmp_path):
-    (tmp_path / "a.srt").write_text("Good morning\n")
-    with pytest.raises(InputError, match="no line with times"):
-        list(read_documents(tmp_path / "a.srt"))
+CUES = """1
+00:00:05,000 --> 00:00:06,000
+Good morning.
+
+2
+01:02:03,500 --> 01:02:04,000
+<i>The volcano
+erupted.</i>
+"""
 
 
-def test_a_passage_of_subtitles_has_its_time_code(tmp_path):
-    cues = "1\n00:00:05,000 --> 00:00:07,000\nGood morning\n\n2\n01:02:03,500 --> 01:02:06,000\n<i>It is\nraining</i>\n"
-    (tmp_path / "a.srt").write_text(cues)
-    (document,) = read_documents(tmp_path / "a.srt")
-    assert document.text == "Good morning\nIt is\nraining"
-    assert document.meta["line_seconds"] == [5, 3723, 3723]
-    codes = [find_time_code(document.text, document.meta, document.text.index(word)) for word in ("morning", "raining")]
-    assert codes == ["0:00:05", "1:02:03"]
-
-
-def test_results_and_paragraphs_of_subtitles_have_their_time(tmp_path):
-    from paragloss.collection import Collection
-
-    cues = "1\n00:00:05,000 --> 00:00:06,000\nGood morning.\n\n2\n01:02:03,500 --> 01:02:04,000\nThe volcano erupted.\n"
-    (tmp_path / "news.en.srt").write_text(cues, encoding="utf-8")
+def test_results_and_paragraphs_of_subtitles_have_their_time(write, tmp_path):
     with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index_files([str(tmp_path / "news.en.srt")])
+        engine.index_files([str(write("news.en.srt", CUES))])
         (result,) = engine.search("volcano", lang="en").results
         assert result.meta["time"] == "1:02:03"
         piece = engine.read_excerpt(engine.get([result.id])[0], "volcano", lang="en")
-    assert [row["time"] for row in piece["paragraphs"]] == ["0:00:05", "1:02:03"]
+    assert [row["time"] for row in piece["paragraphs"]] == ["0:00:05", "1:02:03", "1:02:03"]

@@ -6,23 +6,26 @@ import subprocess
 import pytest
 
 from paragloss.errors import InputError
+from paragloss.formats import sandbox
+from paragloss.formats.archive import OLE_SIGNATURE
 from paragloss.formats.documents import read_documents
 
-FLAT_TEXT = """<?xml version="1.0" encoding="UTF-8"?>
+SENTENCE = "Der Regen fällt auf Stein, und Ænima grüßt Łódź."
+FLAT_TEXT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2"
  office:mimetype="application/vnd.oasis.opendocument.text"><office:body><office:text>
-<text:p>Der Regen fällt auf Stein, und Ænima grüßt Łódź.</text:p></office:text></office:body></office:document>"""
+<text:p>{SENTENCE}</text:p></office:text></office:body></office:document>"""
 
 
-FLAT_PRESENTATION = """<?xml version="1.0" encoding="UTF-8"?>
+FLAT_PRESENTATION = f"""<?xml version="1.0" encoding="UTF-8"?>
 <office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
  xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"
  xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2"
  office:mimetype="application/vnd.oasis.opendocument.presentation"><office:body><office:presentation>
 <draw:page draw:name="p1"><draw:frame svg:x="1cm" svg:y="1cm" svg:width="20cm" svg:height="5cm"><draw:text-box>
-<text:p>Der Regen fällt auf Stein, und Ænima grüßt Łódź.</text:p></draw:text-box></draw:frame></draw:page>
+<text:p>{SENTENCE}</text:p></draw:text-box></draw:frame></draw:page>
 </office:presentation></office:body></office:document>"""
 
 
@@ -35,11 +38,9 @@ def convert(source, suffix):
     return source.with_suffix(f".{suffix}")
 
 
-@pytest.fixture(params=["small programs", "LibreOffice"])
+@pytest.fixture
 def installed(request, monkeypatch, tmp_path):
     """Hide LibreOffice, or everything else, from the processes that read files."""
-    from paragloss.formats import sandbox
-
     programs = ["antiword", "catdoc", "xls2csv", "catppt"] if request.param == "small programs" else ["soffice"]
     if not any(map(shutil.which, programs)):
         pytest.skip(f"needs one of {', '.join(programs)}")
@@ -53,54 +54,35 @@ def installed(request, monkeypatch, tmp_path):
     sandbox.SHARED_READER.close()
 
 
-def test_a_word_document_of_1997(tmp_path, installed):
-    source = tmp_path / "a.fodt"
-    source.write_text(FLAT_TEXT, "utf-8")
-    path = convert(source, "doc")
+@pytest.mark.parametrize(
+    ("installed", "name", "source", "suffix", "text"),
+    [
+        ("small programs", "a.fodt", FLAT_TEXT, "doc", SENTENCE),
+        ("LibreOffice", "a.fodt", FLAT_TEXT, "doc", SENTENCE),
+        ("small programs", "a.csv", "Stadt,Fluss\nRom,Tiber\n", "xls", "Stadt\tFluss\nRom\tTiber"),
+        ("LibreOffice", "a.csv", "Stadt,Fluss\nRom,Tiber\n", "xls", "Stadt\tFluss\nRom\tTiber"),
+        ("LibreOffice", "a.fodp", FLAT_PRESENTATION, "ppt", SENTENCE),
+    ],
+    indirect=["installed"],
+)
+def test_an_office_file_of_1997_is_read(write, installed, name, source, suffix, text):
+    path = convert(write(name, source), suffix)
     installed()
     (document,) = read_documents(path)
-    assert document.text == "Der Regen fällt auf Stein, und Ænima grüßt Łódź."
+    assert text in document.text.replace('"', "")
 
 
-def test_an_excel_workbook_of_1997(tmp_path, installed):
-    source = tmp_path / "a.csv"
-    source.write_text("Stadt,Fluss\nRom,Tiber\n", "utf-8")
-    path = convert(source, "xls")
-    installed()
-    (document,) = read_documents(path)
-    assert [line.replace('"', "").split("\t") for line in document.text.splitlines()] == [
-        ["Stadt", "Fluss"],
-        ["Rom", "Tiber"],
-    ]
-
-
-def test_pictures_of_a_word_document_leave_no_mark(tmp_path, monkeypatch):
+def test_pictures_of_a_word_document_leave_no_mark(write, read, tmp_path, monkeypatch):
     """A program of the same name prints what antiword prints: no library here writes such files with pictures."""
-    from paragloss.formats import sandbox
-
-    program = tmp_path / "antiword"
-    program.write_text("#!/bin/sh\nprintf '[pic]\\nBergen\\n'\n")
-    program.chmod(0o755)
+    write("antiword", "#!/bin/sh\nprintf '[pic]\\nBergen\\n'\n").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     sandbox.SHARED_READER.close()
-    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"))
-    (document,) = read_documents(tmp_path / "a.doc")
+    (document,) = read("a.doc", OLE_SIGNATURE + "WordDocument".encode("utf-16-le"))
     sandbox.SHARED_READER.close()
     assert document.text == "Bergen"
 
 
 @pytest.mark.parametrize("suffix", [".doc", ".xls", ".ppt"])
-def test_a_damaged_file_is_refused_whatever_a_program_prints_of_it(tmp_path, suffix):
-    (tmp_path / f"a{suffix}").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(256)) * 12)
+def test_a_damaged_file_is_refused_whatever_a_program_prints_of_it(read, suffix):
     with pytest.raises(InputError, match=f"is not a {suffix} file"):
-        list(read_documents(tmp_path / f"a{suffix}"))
-
-
-@pytest.mark.parametrize("installed", ["LibreOffice"], indirect=True)
-def test_a_powerpoint_presentation_of_1997(tmp_path, installed):
-    source = tmp_path / "a.fodp"
-    source.write_text(FLAT_PRESENTATION, "utf-8")
-    path = convert(source, "ppt")
-    installed()
-    (document,) = read_documents(path)
-    assert "Der Regen fällt auf Stein, und Ænima grüßt Łódź." in document.text
+        read(f"a{suffix}", OLE_SIGNATURE + bytes(range(256)) * 12)

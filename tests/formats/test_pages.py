@@ -1,8 +1,8 @@
-import io
-import zipfile
+"""Web pages, PDF files, Word documents, Markdown and plain text."""
 
 import docx
 import pytest
+from packed_files import pack_zip
 
 from paragloss.errors import InputError
 from paragloss.formats.docx import read_docx
@@ -20,80 +20,60 @@ PAGE = f"""<!doctype html><html lang="en-GB"><head><title>The  lighthouse</title
 <footer>Cookie policy and imprint</footer><script>var tracking = 1;</script></body></html>"""
 
 
-def write_file(path, data):
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return path
-
-
-def test_a_page_and_its_fields(tmp_path):
-    page = read_html(write_file(tmp_path / "light.html", PAGE))
+def test_a_page_and_its_fields(write):
+    page = read_html(write("light.html", PAGE))
     assert (page.id, page.lang, page.title) == ("light.html", "en", "The lighthouse")
-    assert page.fields == {
-        "headings": "Keepers of light\nStairs",
-        "strong": "two hundred",
-        "url": "https://example.org/light",
-    }
+    fields = {"headings": "Keepers of light\nStairs", "strong": "two hundred", "url": "https://example.org/light"}
+    assert page.fields == fields
     assert "two hundred steps & one door" in " ".join(page.text.split())
     for boilerplate in ("tracking", "Cookie", "Shop", "color"):
         assert boilerplate not in page.text
 
 
-def test_notes_lists_and_commands_are_text_and_menus_are_not(tmp_path):
+def test_notes_lists_and_commands_are_text_and_menus_are_not(write):
     body = """<nav><ul><li><a href=/>Home</a><li><a href=/a>Imprint</a></ul></nav><div class="section"><h1>Commands</h1>
         <p>These commands are met every day, in this order, by whoever looks after a machine.</p>
         <div class="sidebar"><p class="title"><b>NOTE</b> Passwords</p><p>Nobody will ask for yours.</p></div>
         <dl><dt>mount</dt><dd>attaches a file system</dd></dl><pre>apt upgrade --quiet</pre><h2>Short</h2><p>Done.</p>
         </div><footer><a href=/c>Copyright</a></footer>"""
-    assert read_html(write_file(tmp_path / "m.html", f"<html><body>{body}")).text.split("\n") == [
-        "Commands",
-        "These commands are met every day, in this order, by whoever looks after a machine.",
-        "NOTE Passwords",
-        "Nobody will ask for yours.",
-        "mount",
-        "attaches a file system",
-        "apt upgrade --quiet",
-        "Short",
-        "Done.",
-    ]
+    assert read_html(write("m.html", f"<html><body>{body}")).text.split("\n") == [
+        "Commands", "These commands are met every day, in this order, by whoever looks after a machine.",
+        "NOTE Passwords", "Nobody will ask for yours.", "mount", "attaches a file system", "apt upgrade --quiet",
+        "Short", "Done.",
+    ]  # fmt: skip
 
 
-def test_a_short_page_still_has_its_text(tmp_path):
-    page = read_html(write_file(tmp_path / "p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
+def test_a_short_page_still_has_its_text(write):
+    page = read_html(write("p.html", "<title>T</title><script>no()</script><p>Two words</p>"))
     assert page.title == "T"
     assert page.text.split() == ["Two", "words"]
     assert page.lang == ""
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("declaration", "encoding"),
     [
-        "<title>Été</title><p>naïve café".encode(),
-        "\ufeff<title>Été</title><p>naïve café".encode(),
-        "\ufeff<title>Été</title><p>naïve café".encode("utf-16-le"),
-        "\ufeff<title>Été</title><p>naïve café".encode("utf-16-be"),
-        '<meta charset="iso-8859-1"><title>Été</title><p>naïve café'.encode("latin-1"),
-        '<meta http-equiv="x" content="text/html; charset=windows-1252"><title>Été</title><p>naïve café'.encode(
-            "cp1252"
-        ),
-        "<title>Été</title><p>naïve café".encode("latin-1"),
+        ("", "utf-8"),
+        ("\ufeff", "utf-8"),
+        ("\ufeff", "utf-16-le"),
+        ("\ufeff", "utf-16-be"),
+        ("\ufeff", "utf-32-le"),
+        ('<meta charset="iso-8859-1">', "latin-1"),
+        ('<meta http-equiv="x" content="text/html; charset=windows-1252">', "cp1252"),
+        ("", "latin-1"),
     ],
 )
-def test_pages_in_any_encoding(tmp_path, data):
-    page = read_html(write_file(tmp_path / "p.html", data))
+def test_pages_in_any_encoding(write, declaration, encoding):
+    page = read_html(write("p.html", f"{declaration}<title>Été</title><p>naïve café".encode(encoding)))
     assert page.title == "Été"
     assert "naïve café" in page.text
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"<p></p>", "no text in the page"),
-        (b"<p>\0\1\2", "binary"),
-        (b"", "no text in the page"),
-    ],
+    ("data", "message"), [(b"<p></p>", "no text in the page"), (b"<p>\0\1\2", "binary"), (b"", "no text in the page")]
 )
-def test_bad_pages(tmp_path, data, message):
-    path = write_file(tmp_path / "p.html", data)
+def test_bad_pages(write, data, message):
+    path = write("p.html", data)
     with pytest.raises(InputError, match=message) as caught:
         read_html(path)
     assert str(caught.value).startswith(f"{path}: ")
@@ -107,10 +87,10 @@ def test_bad_pages(tmp_path, data, message):
         ("cp1252", "Le vieux pont a été fermé à cause des réparations, et tout le monde passe par le village."),
     ],
 )
-def test_a_page_that_declares_another_encoding_than_it_has(tmp_path, declared, encoding, text):
+def test_a_page_that_declares_another_encoding_than_it_has(write, declared, encoding, text):
     markup = '<div class="navigation"><a href="https://example.org/">Home</a></div>' * 5
     page = f'<meta charset="{declared}">{markup}<p>{text}</p><p>{text}</p>'
-    assert text in read_html(write_file(tmp_path / "p.html", page.encode(encoding))).text
+    assert text in read_html(write("p.html", page.encode(encoding))).text
 
 
 def make_pdf(*texts, title="A title"):
@@ -139,9 +119,18 @@ def make_pdf(*texts, title="A title"):
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
-def test_a_pdf(tmp_path):
-    path = write_file(tmp_path / "a.pdf", make_pdf("Rain falls", "", "on stone"))
+def test_a_pdf(write):
+    path = write("a.pdf", make_pdf("Rain falls", "", "on stone"))
     assert read_pdf(path, id="x") == Document("x", "Rain falls\n\n\f\n\n\fon stone", "", "A title", {}, {"pages": 3})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [("a light-", "house", "a lighthouse"), ("Saint-", "Laurent", "Saint-Laurent"), ("Covid-", "19", "Covid-19")],
+)
+def test_a_word_divided_at_a_line_s_end_is_joined(write, first, second, text):
+    path = write("a.pdf", make_pdf(f"{first}) Tj 0 -14 Td ({second}"))
+    assert read_pdf(path).text == text
 
 
 @pytest.mark.parametrize(
@@ -153,9 +142,9 @@ def test_a_pdf(tmp_path):
         (make_pdf("", ""), "no text in 2 pages, and no picture of one"),
     ],
 )
-def test_bad_pdfs(tmp_path, data, message):
+def test_bad_pdfs(write, data, message):
     with pytest.raises(InputError, match=message):
-        read_pdf(write_file(tmp_path / "a.pdf", data))
+        read_pdf(write("a.pdf", data))
 
 
 def test_a_docx(tmp_path):
@@ -174,15 +163,7 @@ def test_a_docx(tmp_path):
     )
 
 
-def pack_zip(parts):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in parts.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
-
-
-def test_what_a_docx_does_not_show_is_not_read(tmp_path):
+def test_what_a_docx_does_not_show_is_not_read(write):
     """Headings by their style's name, whatever its id; no text that was taken out; links and merged cells once."""
     w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     run = "<w:r>{}<w:t>{}</w:t></w:r>".format
@@ -197,7 +178,7 @@ def test_what_a_docx_does_not_show_is_not_read(tmp_path):
     style = '<w:style w:type="paragraph" w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
     styles = f"<w:styles {w}>{style}</w:styles>"
     parts = {"word/document.xml": f"<w:document {w}><w:body>{body}</w:body></w:document>".encode()}
-    document = read_docx(write_file(tmp_path / "a.docx", pack_zip(parts | {"word/styles.xml": styles.encode()})))
+    document = read_docx(write("a.docx", pack_zip(parts | {"word/styles.xml": styles.encode()})))
     assert document.text == "Regen\nEr fällt\toft.\nmm\t12"
     assert (document.title, dict(document.fields)) == ("Regen", {"headings": "Regen", "strong": "fällt"})
 
@@ -210,24 +191,19 @@ def test_what_a_docx_does_not_show_is_not_read(tmp_path):
         ({"hello.txt": b"x"}, r"can't be read as .docx \("),
         ({"word/document.xml": b" " * 50_000_000}, "no real document does, so it is refused"),
         ({f"{n}": b"" for n in range(20_001)}, "no real document does"),
+        ({"word/document.xml": "<w><p/></w>"}, "no text in the document"),
     ],
-    ids=["no zip", "encrypted", "no document", "bomb", "many parts"],
+    ids=["no zip", "encrypted", "no document", "bomb", "many parts", "no text"],
 )
-def test_bad_docx(tmp_path, content, message):
+def test_bad_docx(write, content, message):
     data = content if isinstance(content, bytes) else pack_zip(content)
     with pytest.raises(InputError, match=message):
-        read_docx(write_file(tmp_path / "a.docx", data))
+        read_docx(write("a.docx", data))
 
 
-def test_an_empty_docx(tmp_path):
-    docx.Document().save(str(tmp_path / "a.docx"))
-    with pytest.raises(InputError, match="no text in the document"):
-        read_docx(tmp_path / "a.docx")
-
-
-def test_markdown(tmp_path):
-    path = write_file(
-        tmp_path / "a.md",
+def test_markdown(write):
+    path = write(
+        "a.md",
         '---\nlang: fr\ntags: x\n---\nRain\n====\n\nIt is **very** *wet*, says [a site](http://x.org "t").\n\n'
         "## Snow #\n\n- snake_case_name\n> quoted\n\n```python\ncode\n```\n",
     )
@@ -238,7 +214,7 @@ def test_markdown(tmp_path):
         "Rain",
         {"headings": "Rain\nSnow", "strong": "very"},
     )
-    assert read_markdown(write_file(tmp_path / "b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
+    assert read_markdown(write("b.md", '---\ntitle: "It\'s"\n---\n# Other\n')).title == "It's"
 
 
 @pytest.mark.parametrize(
@@ -260,25 +236,23 @@ def test_markdown(tmp_path):
         ("Rue Saint-Laurent, Saint-\nJean", "Rue Saint-Laurent, Saint- Jean"),
     ],
 )
-def test_markdown_gives_what_a_reader_of_the_page_sees(tmp_path, source, text):
-    assert read_markdown(write_file(tmp_path / "a.md", source)).text == text
+def test_markdown_gives_what_a_reader_of_the_page_sees(write, source, text):
+    assert read_markdown(write("a.md", source)).text == text
 
 
-def test_tables_of_contents_and_links_to_neighbours_are_no_text_of_a_page(tmp_path):
+def test_tables_of_contents_and_links_to_neighbours_are_no_text_of_a_page(write):
     contents = "<div class='toc'><p>Table of Contents</p><ul><li>1. Stairs</li></ul></div>"
     page = f"<body><div class='navheader'>Prev Next</div><h1>Light</h1>{contents}<p>{PARAGRAPH}</p></body>"
-    text = read_html(write_file(tmp_path / "a.html", f"<html>{page}</html>")).text
+    text = read_html(write("a.html", f"<html>{page}</html>")).text
     assert "Contents" not in text
     assert "Next" not in text
     assert PARAGRAPH[:40] in text
 
 
-def test_plain_text(tmp_path):
-    assert read_plain(write_file(tmp_path / "a.txt", "Rain\r\n\r\nIt falls.")) == Document(
-        "a.txt", "Rain\n\nIt falls.", "", "Rain"
-    )
-    assert read_plain(write_file(tmp_path / "b.txt", "It falls\nand falls.")).title == ""
+def test_plain_text(write):
+    assert read_plain(write("a.txt", "Rain\r\n\r\nIt falls.")) == Document("a.txt", "Rain\n\nIt falls.", "", "Rain")
+    assert read_plain(write("b.txt", "It falls\nand falls.")).title == ""
     with pytest.warns(UserWarning, match=r"c.txt: read as cp1252"):
-        assert read_plain(write_file(tmp_path / "c.txt", b"caf\xe9")).text == "café"
+        assert read_plain(write("c.txt", b"caf\xe9")).text == "café"
     with pytest.raises(InputError, match=r"d.txt: the file is empty"):
-        read_plain(write_file(tmp_path / "d.txt", b" \n"))
+        read_plain(write("d.txt", b" \n"))

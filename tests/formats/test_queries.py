@@ -15,18 +15,15 @@ from paragloss.types import Query
         ("wiki_en.queries", "1\tRain\train\n", Query("1", "rain", "en")),
     ],
 )
-def test_queries_are_known_by_suffix_or_beginning(tmp_path, name, data, query):
-    (tmp_path / name).write_text(data)
-    assert list(read_queries(tmp_path / name)) == [query]
+def test_queries_are_known_by_suffix_or_beginning(write, name, data, query):
+    assert list(read_queries(write(name, data))) == [query]
 
 
-def test_qrels(tmp_path):
-    (tmp_path / "a.qrels").write_text("q 0 d 2\n")
-    (tmp_path / "en2sw.rel").write_text("q\td\t2\n")
-    assert read_qrels(tmp_path / "a.qrels") == read_qrels(tmp_path / "en2sw.rel") == {"q": {"d": 2}}
+@pytest.mark.parametrize(("name", "data"), [("a.qrels", "q 0 d 2\n"), ("en2sw.rel", "q\td\t2\n")])
+def test_qrels_are_known_by_suffix(write, name, data):
+    assert read_qrels(write(name, data)) == {"q": {"d": 2}}
 
 
-def test_what_is_no_query_file(tmp_path):
-    (tmp_path / "a.doc").write_text("hello")
+def test_what_is_no_query_file(write):
     with pytest.raises(InputError, match=r"neither its suffix '.doc' nor its beginning .*supported: .jsonl"):
-        read_queries(tmp_path / "a.doc")
+        read_queries(write("a.doc", "hello"))

@@ -81,17 +81,18 @@ def make_glyphs(visual):
     return glyphs
 
 
-def test_the_order_in_which_characters_were_drawn_does_not_matter():
-    line = make_glyphs("אבג דה")
-    assert order_line(line) == order_line(line[::-1]) == "הד גבא"
-
-
-def test_numbers_and_latin_words_in_a_hebrew_line_are_read_from_left_to_right():
-    assert order_line(make_glyphs("3.50 אב pdf 2 גד 12")) == "12 דג pdf 2 בא 3.50"
-
-
-def test_a_hebrew_word_in_an_english_line_is_read_from_right_to_left():
-    assert order_line(make_glyphs("the word אבג means")) == "the word גבא means"
+@pytest.mark.parametrize(
+    ("visual", "logical"),
+    [
+        ("אבג דה", "הד גבא"),
+        ("3.50 אב pdf 2 גד 12", "12 דג pdf 2 בא 3.50"),
+        ("the word אבג means", "the word גבא means"),
+    ],
+    ids=["a Hebrew line", "numbers and Latin words in it", "a Hebrew word in an English line"],
+)
+def test_each_part_of_a_line_is_read_in_its_direction_whatever_the_order_of_drawing(visual, logical):
+    glyphs = make_glyphs(visual)
+    assert order_line(glyphs) == order_line(glyphs[::-1]) == logical
 
 
 def test_a_vowel_sign_follows_the_letter_it_stands_under():

@@ -8,10 +8,9 @@ from paragloss.formats.file_ids import IndexedFolders
 
 
 @pytest.fixture
-def folder(tmp_path):
-    for name in ("c/a/notes.txt", "c/b/notes.txt", "c/a/sub/x.txt", "d/b/y.txt"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("x")
+def folder(write, tmp_path):
+    for name in ("c/a/notes.txt", "c/b/notes.txt", "c/a/sub/x.txt", "c/ab/z.txt", "d/b/y.txt"):
+        write(name, "x")
     return tmp_path
 
 
@@ -40,6 +39,7 @@ def test_a_file_keeps_its_id_however_it_is_given_later(folder):
     assert make_id(roots, folder / "c/a/sub/x.txt", "x.txt") == "sub/x.txt"
     assert make_id(roots, folder / "c/a/sub", "x.txt") == "sub/x.txt"
     assert make_id(roots, folder / "c", "a/sub/x.txt") == "sub/x.txt"
+    assert make_id(roots, folder / "c/ab", "z.txt") == "c/ab/z.txt"  # its folder begins like another
     assert IndexedFolders(roots.prefixes).make_id(folder / "c/a/sub", "x.txt") == "sub/x.txt"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 from test_cli import paragloss_
+from test_pages import make_pdf
 
 from paragloss import Collection
 from paragloss.cli.output import ProgressBar
@@ -89,11 +90,8 @@ def test_of_a_folder_s_pictures_those_with_words_are_documents(tmp_path):
 
 
 @needs_tesseract
-def test_a_page_with_a_text_layer_is_not_read_again(tmp_path):
-    from test_pages import make_pdf
-
-    (tmp_path / "text.pdf").write_bytes(make_pdf("Rain falls"))
-    (page,) = read_documents(tmp_path / "text.pdf")
+def test_a_page_with_a_text_layer_is_not_read_again(read):
+    (page,) = read("text.pdf", make_pdf("Rain falls"))
     assert "scanned" not in page.meta
 
 

@@ -16,13 +16,8 @@ M = np.array([[0.5, -1.25, 3.0], [1e-30, 2.0, 0.1]], dtype=np.float32)
 
 
 @pytest.fixture
-def file(tmp_path):
-    def make(data, name="vectors.txt"):
-        path = tmp_path / name
-        path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        return path
-
-    return make
+def file(write):
+    return lambda data, name="vectors.txt": write(name, data)
 
 
 @pytest.mark.parametrize("format", ["word2vec", "glove", "binary"])
@@ -53,17 +48,14 @@ def test_any_words_and_floats_come_back(tmp_path_factory, words, data):
         np.testing.assert_array_equal(values, matrix)
 
 
-def test_fasttext_lines_end_with_a_blank(file):
-    words, matrix = read_vectors(file("2 3\nthe 1 2 3 \nof 4 5 6 \n"))
-    assert words == ["the", "of"]
-    np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6]])
-
-
 def test_the_word_is_everything_before_the_last_fields(file):
     cr5 = gzip.compress("new york 1 2 3\nthe 4 5 6\na 7 8 9\nno\u00a0break 0 0 1\n".encode())
     words, matrix = read_vectors(file(cr5, "joint_28_en.txt.gz"))
     assert words == ["new york", "the", "a", "no\u00a0break"]
     np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 1]])
+    words, matrix = read_vectors(file("2 3\nthe 1 2 3 \nof 4 5 6 \n"))  # fastText ends lines with a blank
+    assert words == ["the", "of"]
+    np.testing.assert_array_equal(matrix, [[1, 2, 3], [4, 5, 6]])
 
 
 def test_many_blocks_agree_with_numpy(file):
@@ -84,24 +76,14 @@ def test_of_equal_words_the_first_is_kept(file):
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("short 1 2", ":2: 2 numbers after the word where 3 are expected"),
-        ("word 1 two 3", ":2: no finite numbers"),
-        ("word 1 nan 3", ":2: no finite numbers"),
-        ("word 1 1e99 3", ":2: no finite numbers"),
-        (" 1 2 3", ":2: 3 numbers after the word"),
-    ],
-)
-def test_bad_lines(file, line, message):
-    path = file(f"a 1 2 3\n{line}\nb 4 5 6\nc 7 8 9\n")
-    with pytest.raises(InputError, match=message):
-        read_vectors(path)
-
-
-@pytest.mark.parametrize(
     ("data", "message"),
     [
+        ("a 1 2 3\nshort 1 2\nb 4 5 6\nc 7 8 9\n", ":2: 2 numbers after the word where 3 are expected"),
+        ("a 1 2 3\nword 1 two 3\nb 4 5 6\n", ":2: no finite numbers"),
+        ("a 1 2 3\nword 1 nan 3\nb 4 5 6\n", ":2: no finite numbers"),
+        ("a 1 2 3\nword 1 1e99 3\nb 4 5 6\n", ":2: no finite numbers"),
+        ("a 1 2 3\n 1 2 3\nb 4 5 6\n", ":2: 3 numbers after the word"),
+        ("\n\n2 3\nrain 1 2 3\nsnow 4 5 6\n", "expected a number of words and one of dimensions, got ''"),
         ("", "empty"),
         ("just words here\nno numbers at\n", "no finite numbers"),
         ("word\nword\n", "expected lines 'word v1 v2 ...'"),
@@ -129,9 +111,3 @@ def test_a_damaged_packed_file(file, name):
 def test_a_pickle_is_refused_unopened(file, name):
     with pytest.raises(InputError, match="a pickle runs what it says"):
         read_vectors(file(pickle.dumps((("a",), M[:1]), protocol=2), name))
-
-
-def test_blank_lines_before_a_header_are_said(tmp_path):
-    (tmp_path / "a.vec").write_text("\n\n2 3\nrain 1 2 3\nsnow 4 5 6\n")
-    with pytest.raises(InputError, match="expected a number of words and one of dimensions, got ''"):
-        read_vectors(tmp_path / "a.vec")
