@@ -8,33 +8,20 @@ import numpy as np
 import pytest
 
 from paragloss import languages
+from paragloss.collection import Collection
 from paragloss.errors import LanguageError
 from paragloss.languages._unpacked import load_identifier
+from paragloss.types import Document
 
 
 @pytest.mark.parametrize(
     ("code", "base"),
     [
-        ("en", "en"),
-        ("EN", "en"),
-        ("eng", "en"),
-        ("pt-br", "pt"),
-        ("pt_BR.UTF-8", "pt"),
-        ("zh-Hans", "zh"),
-        ("zh-tw", "zh"),
-        ("chi", "zh"),
-        ("yue", "zh"),
-        ("ger", "de"),
-        ("deu", "de"),
-        ("iw", "he"),
-        ("fil", "tl"),
-        ("nb", "no"),
-        ("nn", "nn"),
-        ("ceb", "ceb"),
-        ("bem", "bem"),
-        ("fon-BJ", "fon"),
+        ("en", "en"), ("EN", "en"), ("eng", "en"), ("pt-br", "pt"), ("pt_BR.UTF-8", "pt"), ("zh-Hans", "zh"),
+        ("zh-tw", "zh"), ("chi", "zh"), ("yue", "zh"), ("ger", "de"), ("deu", "de"), ("iw", "he"), ("fil", "tl"),
+        ("nb", "no"), ("nn", "nn"), ("ceb", "ceb"), ("bem", "bem"), ("fon-BJ", "fon"),
     ],
-)
+)  # fmt: skip
 def test_normalise(code, base):
     assert languages.normalise(code) == base
 
@@ -55,59 +42,56 @@ def test_table_is_whole():
         assert languages.scripts_of(code)
 
 
-def test_names():
-    assert languages.language_name("tl") == "Tagalog"
-    assert languages.language_name("zh-Hant") == "Chinese"
-    assert languages.language_name("gd") == "Scottish Gaelic"
-    assert languages.language_name("ceb") == "Cebuano"
-
-
-def test_scripts():
-    assert languages.scripts_of("en") == ("Latn",)
-    assert languages.scripts_of("hi") == ("Deva",)
-    assert languages.scripts_of("ja-JP") == ("Kana", "Hani")
+@pytest.mark.parametrize(
+    ("code", "name", "scripts"),
+    [
+        ("tl", "Tagalog", ("Latn",)),
+        ("zh-Hant", "Chinese", ("Hani",)),
+        ("gd", "Scottish Gaelic", ("Latn",)),
+        ("ja-JP", "Japanese", ("Kana", "Hani")),
+    ],
+)
+def test_names_and_scripts(code, name, scripts):
+    assert (languages.language_name(code), languages.scripts_of(code)) == (name, scripts)
 
 
 @pytest.mark.parametrize(
-    ("text", "lang"),
+    ("lang", "text"),
     [
-        ("안녕하세요", "ko"),
-        ("ひらがな", "ja"),
-        ("東京の天気", "ja"),
-        ("สวัสดี", "th"),
-        ("καλημέρα", "el"),
-        ("გამარჯობა", "ka"),
-        ("வணக்கம்", "ta"),
+        ("ko", "안녕하세요"), ("ja", "ひらがな"), ("ja", "東京の天気"), ("th", "สวัสดี"), ("el", "καλημέρα"),
+        ("ka", "გამარჯობა"), ("ta", "வணக்கம்"),  # one word is enough where the script decides
+        ("en", "The old bridge was closed for repairs this morning."),
+        ("da", "Den gamle bro blev lukket for reparation i morges."),
+        ("it", "Il vecchio ponte è stato chiuso stamattina per lavori."),
+        ("vi", "Cây cầu cũ đã bị đóng cửa để sửa chữa sáng nay."),
+        ("hi", "पुराना पुल आज सुबह मरम्मत के लिए बंद कर दिया गया।"),
+        ("zh", "这座旧桥今天早上因维修而关闭。"),
+        ("tl", "Isinara ngayong umaga ang lumang tulay upang ayusin."),
+        ("uk", "Старий міст сьогодні вранці закрили на ремонт."),
     ],
-)
-def test_one_word_is_enough_where_the_script_decides(text, lang):
+)  # fmt: skip
+def test_the_language_of_words_and_sentences(lang, text):
     assert languages.identify_one(text) == lang
 
 
-def test_sentences():
-    sentences = {
-        "en": "The old bridge was closed for repairs this morning.",
-        "da": "Den gamle bro blev lukket for reparation i morges.",
-        "it": "Il vecchio ponte è stato chiuso stamattina per lavori.",
-        "vi": "Cây cầu cũ đã bị đóng cửa để sửa chữa sáng nay.",
-        "hi": "पुराना पुल आज सुबह मरम्मत के लिए बंद कर दिया गया।",
-        "zh": "这座旧桥今天早上因维修而关闭。",
-        "tl": "Isinara ngayong umaga ang lumang tulay upang ayusin.",
-        "uk": "Старий міст сьогодні вранці закрили на ремонт.",
-    }
-    assert languages.identify(sentences.values()) == list(sentences)
+@pytest.mark.parametrize(
+    ("text", "candidates", "accepted"),
+    [
+        ("gamle broer", ["en", "da", "it"], {"da"}),  # two words that several Scandinavian languages share
+        ("gamle broer", ["en", "nb", "it"], {"no"}),
+        ("hello", ["hi", "ru", "sw"], {"sw"}),  # the only one that is written in this script
+        ("hello", ["hi", "mr"], {"hi", "mr"}),  # none is: they are still all there is to choose from
+    ],
+)
+def test_candidates_decide_where_a_text_is_short(text, candidates, accepted):
+    assert languages.identify_one(text, candidates) in accepted
 
 
-def test_knowing_the_candidates_helps_short_queries():
-    # Two words that several Scandinavian languages share: the caller's list decides.
-    assert languages.identify_one("gamle broer", candidates=["en", "da", "it"]) == "da"
-    assert languages.identify_one("gamle broer", candidates=["en", "nb", "it"]) == "no"
-
-
-def test_script_narrows_the_candidates():
-    assert languages.identify_one("hello", candidates=["hi", "ru", "sw"]) == "sw"
-    # No candidate is written so: they are still all there is to choose from.
-    assert languages.identify_one("hello", candidates=["hi", "mr"]) in {"hi", "mr"}
+@pytest.mark.parametrize(
+    ("text", "declared", "lang"), [("gamle broer", "da", "da"), ("gamle broer", "vi", "no"), ("2024", "fr", "fr")]
+)
+def test_a_declared_language_is_believed_of_a_few_words_that_may_be_in_it(text, declared, lang):
+    assert languages.identify_short(text, declared) == lang
 
 
 @pytest.mark.parametrize("text", ["", "   ", "12 + 34", "?!", "🙂"])
@@ -184,14 +168,10 @@ def test_languages_are_told_where_nothing_can_be_written(tmp_path, monkeypatch):
 
 
 def test_a_language_that_is_seldom_met_has_a_name_and_is_found_by_names(tmp_path):
-    from paragloss.collection import Collection
-    from paragloss.types import Document
-
     assert languages.language_name("bem") == "Bemba (Zambia)"
     assert "bem" not in languages.known_codes()  # nobody's words are taken for it
     with Collection.create(str(tmp_path / "c")) as engine:
-        engine.index(
-            [Document("en", "Kaunda was president of Zambia.", "en"), Document("bem", "Kaunda kuli Lusaka", "bem")]
-        )
+        english = Document("en", "Kaunda was president of Zambia.", "en")
+        engine.index([english, Document("bem", "Kaunda kuli Lusaka", "bem")])
         assert engine.search("Ukupekanya ifya kwa Kaunda", lang="bem", to=["en"]).results[0].id == "en"
         assert engine.search("Lusaka", lang="en", to=["bem"]).results[0].id == "bem"

@@ -15,15 +15,10 @@ def test_alarm_for_text_of_another_language():
     assert len(caught) == 1
 
 
-def test_no_alarm_for_text_of_its_own_language():
+def test_no_alarm_for_text_of_its_own_language_nor_for_short_text_and_signs():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert check_yield([THAI], [len(analyzer("th").terms(THAI))], "th") == 0
-
-
-def test_no_alarm_for_short_text_nor_for_signs():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
         assert check_yield(["x" * 200, "-" * 5000, ""], [1, 0, 0], "en") == 0
 
 
