@@ -131,7 +131,11 @@ def _write_parts(archive: tarfile.TarFile, contents: Contents, progress: CopyPro
 
 
 def _make_manifest(contents: Contents, digests: Mapping[str, str], n_documents: int) -> dict[str, Any]:
-    """Return what a backup says of itself: its version, how documents are stored, and the digest of every part."""
+    """Return what a backup says of itself: its version, how documents are stored, and the digest of every part.
+
+    :param contents: everything that the backup holds.
+    :param digests: the digest of each part by its name.
+    """
     return {
         "format": FORMAT,
         "paragloss": __version__,

@@ -371,7 +371,8 @@ class Collection:
 
         Example: `rows = list(library.count_terms(["Jean Martin", "harbour lang:fr"]))`
         """
-        return term_table.count_terms(self.state, terms, replace(options, **keywords))
+        search_options = replace(options, **keywords)
+        return (term_table.count_term(self.state, term, search_options) for term in terms)
 
     def rank(
         self, queries: Sequence[Query], options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
@@ -448,7 +449,7 @@ class Collection:
 
         Example: `library.why(Query("", "bees", "en"), "bees")["parts"]`
         """
-        return retrieval.why(self.state, query, id, replace(options, **keywords))
+        return retrieval.explain_document(self.state, query, id, replace(options, **keywords))
 
     def explain(
         self, text: str = "", options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]

@@ -62,8 +62,9 @@ def explain_pipeline(state: State, text: str, options: SearchOptions) -> str:
     """
     targets = retrieval.resolve_targets(state, options.to)
     if not text.strip():
-        source = languages.normalise(options.lang) if options.lang else next(iter(state.langs), "en")
-        return search_plan.format_searchers(retrieval.build_searcher(state, options.pipeline, source, targets))
+        query_lang = options.lang or next(iter(state.langs), "en")
+        searcher = retrieval.build_searcher(state, options.pipeline, languages.normalise(query_lang), targets)
+        return search_plan.format_searchers(searcher)
     query = retrieval.read_query(state, Query("", text, options.lang or "")).query
     searcher = retrieval.build_searcher(state, options.pipeline, query.lang, targets)
     return f"{search_plan.format_searchers(searcher)}\n\n{search_plan.format_query(searcher, query)}"

@@ -36,7 +36,12 @@ class MachineSettings(NamedTuple):
 
 
 def validate_machine(engine: str, to: str) -> MachineSettings:
-    """Return the settings; InputError if there is no such engine or language."""
+    """Return the settings of a translation engine, with the code of the language normalised.
+
+    :param engine: its name, folder or address; "" for none.
+    :param to: the language that documents are translated into; "" if they are not.
+    :raises InputError: if there is no such engine or language.
+    """
     if to and not engine:
         raise InputError(f"documents can't be translated into {to!r} by nothing: say an engine, such as apertium")
     if engine and _open_engine(engine, "", to) is None:
@@ -71,7 +76,8 @@ def add_translations(documents: Sequence[Document], machine: MachineSettings, st
 
     A collection in a folder caches translations, so that nothing is translated twice.
 
-    :param machine: the translation engine, and the language to translate into.
+    :param machine: the translation engine, and the language to translate into; "" adds no translations.
+    :return: the documents in the same order.
     """
     if not machine.to:
         return list(documents)
@@ -86,8 +92,12 @@ def add_translations(documents: Sequence[Document], machine: MachineSettings, st
 def _translate_documents(
     documents: Sequence[Document], lang: str, machine: MachineSettings, store: AnyStore
 ) -> list[Document]:
-    """Translate title and text of documents in one language; none if the engine does not know the language.
+    """Translate title and text of documents that are all in one language.
 
+    :param lang: this language.
+    :param machine: the translation engine, and the language to translate into.
+    :param store: the collection, in whose folder translations are cached.
+    :return: the translated documents; [] if the engine does not know the language.
     :raises InputError: if the engine is not installed.
     """
     engine = _open_engine(machine.engine, lang, machine.to)

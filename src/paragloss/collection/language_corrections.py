@@ -23,8 +23,11 @@ def read_corrections(store: AnyStore) -> dict[str, str]:
 
 def record_correction(store: AnyStore, document_id: str, lang: str) -> None:
     """Record the language of a document; "" removes an earlier correction."""
-    other_corrections = {id: code for id, code in read_corrections(store).items() if id != document_id}
-    _write_corrections(store, {**other_corrections, document_id: lang} if lang else other_corrections)
+    corrections = read_corrections(store)
+    corrections.pop(document_id, None)
+    if lang:
+        corrections[document_id] = lang
+    _write_corrections(store, corrections)
 
 
 def remove_corrections(store: AnyStore, document_ids: Iterable[str]) -> None:

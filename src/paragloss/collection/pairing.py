@@ -116,7 +116,8 @@ def _list_translation_addresses(document: Document) -> list[str]:
     addresses = []
     for link in links:
         if isinstance(link, str):
-            addresses.append(link if "://" in link else posixpath.normpath(posixpath.join(folder, link)))
+            is_absolute = "://" in link
+            addresses.append(link if is_absolute else posixpath.normpath(posixpath.join(folder, link)))
     return addresses
 
 

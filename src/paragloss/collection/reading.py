@@ -63,7 +63,7 @@ def read_excerpt(
         low, high = _choose_span_from(document.text, start)
     else:
         best_passage = match.best_passage
-        low, high = _choose_span_from(document.text, best_passage[0] - CONTEXT_SIZE if best_passage else 0)
+        low, high = _choose_span_around(document.text, best_passage)
     headings = _find_headings(document)
     return {
         "start": low,
@@ -168,6 +168,13 @@ def _choose_span_before(text: str, end: int) -> tuple[int, int]:
     return low, high
 
 
+def _choose_span_around(text: str, passage: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the span of an excerpt that begins a little before a passage; at the beginning of the text without one."""
+    if passage is None:
+        return _choose_span_from(text, 0)
+    return _choose_span_from(text, passage[0] - CONTEXT_SIZE)
+
+
 def _choose_span_from(text: str, start: int) -> tuple[int, int]:
     """Return the span of an excerpt that begins and ends between paragraphs, or between words of a long one.
 
@@ -182,7 +189,9 @@ def _choose_span_from(text: str, start: int) -> tuple[int, int]:
     else:
         low = _find_break(text, start)
     high = low + EXCERPT_SIZE
-    return low, _find_break(text, high) if high < len(text) else len(text)
+    if high >= len(text):
+        return low, len(text)
+    return low, _find_break(text, high)
 
 
 def _find_break(text: str, start: int) -> int:

@@ -227,14 +227,18 @@ def _make_answer(
     :param outcome: the ranking, and what was understood of the query.
     :param visible: the documents that are shown.
     :param results: the same, prepared for display; without any, the answer says which words were searched for.
+    :param options: how was searched.
     """
     query, ranking = reading.query, outcome.ranked.ranking
+    searched_words: Mapping[str, str] = {}  # by language
+    if not results:
+        searched_words = coverage.list_wordings(query, ranking.forms, outcome.targets)
     return Answer(
         query,
         results,
         others=tuple(guess.lang for guess in reading.guesses[1:]),
         understood=outcome.coverage,
-        searched={} if results else coverage.list_wordings(query, ranking.forms, outcome.targets),
+        searched=searched_words,
         suggestion=outcome.corrected.text if outcome.corrected else "",
         evidence=AnswerEvidence(ranking, visible.records, options.pipeline),
         notes=outcome.ranked.notes,
@@ -326,7 +330,7 @@ def _find_max_score(ranked: RankedQuery, lang: str) -> float:
     return max_score if 0 < max_score < math.inf else max(ranked.ranking[0].score, _MIN_MAX_SCORE)
 
 
-def why(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
+def explain_document(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
     """Search again, and explain the score of a document; one below the best hundred has no parts.
 
     :param id: the document id.
@@ -424,7 +428,12 @@ def _read_without_texts(state: State, ranking: Sequence[Any]) -> list[Record]:
 
 def guess_query_languages(state: State, text: str) -> list[Guess]:
     """Return the languages a query may be in, likeliest first, with their probabilities."""
-    return query_language.guess_languages(text, state.index.statistics, {**state.translators(), **state.models})
+    return query_language.guess_languages(text, state.index.statistics, _list_word_models(state))
+
+
+def _list_word_models(state: State) -> dict[str, object]:
+    """Return the models of a collection by name, the default model included; some of them know words."""
+    return {**state.translators(), **state.models}
 
 
 def read_query(state: State, query: Query, reader: str = FALLBACK) -> QueryReading:
@@ -447,9 +456,8 @@ def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryR
     query = query_language.normalise_query(query)
     guesses = [Guess(query.lang, 1.0)]
     if not query.lang:
-        models = {**state.translators(), **state.models}
         all_guesses = guess_query_languages(state, query.text)
-        guesses = query_language.select_readings(all_guesses, query.text, models, reader)
+        guesses = query_language.select_readings(all_guesses, query.text, _list_word_models(state), reader)
         query = query._replace(lang=guesses[0].lang)
     query_language.check_term_count(query)
     return QueryReading(query, guesses)

@@ -137,7 +137,8 @@ def _correct_word(word: str, lang: str, statistics: Statistics, model: DefaultMo
     if not _is_correctable(word, lang):
         return None
     # A capitalized word is a noun if documents have it; if only the model knows it, it may be a name.
-    return find_correction(word.lower(), lang, statistics, None if word[0].isupper() else model)
+    used_model = None if word[0].isupper() else model
+    return find_correction(word.lower(), lang, statistics, used_model)
 
 
 def _is_correctable(word: str, lang: str) -> bool:
@@ -352,7 +353,8 @@ def _count_translations(term: str, lang: str, statistics: Statistics, model: Def
 def _generate_variants(word: str, alphabet: str, positions: range | None = None) -> dict[str, float]:
     """Return the words at one error from a word with their costs; errors are at some of its positions only."""
     variants: dict[str, float] = {}
-    for variant, cost in _iterate_variants(word, alphabet, range(len(word) + 1) if positions is None else positions):
+    error_positions = range(len(word) + 1) if positions is None else positions
+    for variant, cost in _iterate_variants(word, alphabet, error_positions):
         if variant != word:
             variants[variant] = min(variants.get(variant, MAX_COST), cost)
     return variants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple, TextIO
 
@@ -55,19 +55,10 @@ class TermCount(NamedTuple):
         return {**self._asdict(), "listed": [document._asdict() for document in self.listed]}
 
 
-def count_terms(state: State, terms: Iterable[str], options: SearchOptions) -> Iterator[TermCount]:
-    """Count terms one by one.
-
-    A term is looked for as a phrase in quotation marks is; it may also have operators of its own.
-    """
-    for term in terms:
-        yield count_term(state, term, options)
-
-
 def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
     """Find the documents that have a term or a translation of it, and count the places where it stands in them.
 
-    :param term: a word or phrase, which is looked for as a phrase in quotation marks is; or a query with operators.
+    :param term: a word or phrase, which is looked for as a phrase in quotation marks is, unless it has operators.
     :param options: how to search; `options.k` has no effect.
     :return: the counts of at most MAX_COUNTED_DOCUMENTS documents, and the best of these with their first places.
     """

@@ -59,7 +59,13 @@ class ContentsDigest(NamedTuple):
 
 
 def read_contents(store: AnyStore, location: str) -> Contents:
-    """Return what an open collection holds; its documents are read when they are iterated."""
+    """Return what an open collection holds; its documents are read when they are iterated.
+
+    Blobs that belong to one folder or server are left out.
+
+    :param location: the folder or address of the collection, for the error.
+    :raises StoreError: if the collection is unfinished.
+    """
     statistics = store.read_blob(STATISTICS_BLOB)
     if statistics is None:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")

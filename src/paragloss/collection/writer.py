@@ -211,6 +211,7 @@ def index_files(state: State, paths: Sequence[str], options: FileOptions) -> Ind
 def _index_files_once(state: State, paths: Sequence[str], options: FileOptions) -> tuple[IndexReport, list[str]]:
     """Read files, and remove documents that are gone if `options.prune`.
 
+    :param paths: files, folders, and `irds:DATASET`.
     :return: the report, and the files to read again because another file has lost a document of an id that they have.
     """
     tracker = FileTracker(state.store, lang=options.lang or "", reads_all=options.again)
@@ -223,8 +224,10 @@ def _index_files_once(state: State, paths: Sequence[str], options: FileOptions) 
 
 
 def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:
-    """Index the documents of files that the tracker wants to be read, and record the files.
+    """Index the documents of files that are new or have changed, and record the files.
 
+    :param paths: files, folders, and `irds:DATASET`.
+    :param tracker: decides which files are read, and records what they gave.
     :return: how many documents were read.
     """
 
@@ -245,7 +248,7 @@ def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracke
 
 
 def _prune(state: State, tracker: FileTracker, paths: Sequence[str], options: FileOptions) -> int:
-    """Remove documents whose file is gone or no longer holds them; how many."""
+    """Remove documents whose file is gone or no longer holds them; return how many."""
     max_share = None if options.prune_anyway else MAX_PRUNED_SHARE
     removed_count = tracker.prune(paths, lambda ids: delete(state, ids), max_share=max_share)
     if removed_count:
