@@ -449,7 +449,7 @@ class Collection:
 
         Example: `library.why(Query("", "bees", "en"), "bees")["parts"]`
         """
-        return retrieval.explain_document(self.state, query, id, replace(options, **keywords))
+        return retrieval.explain_document_score(self.state, query, id, replace(options, **keywords))
 
     def explain(
         self, text: str = "", options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]

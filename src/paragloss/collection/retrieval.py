@@ -330,7 +330,7 @@ def _find_max_score(ranked: RankedQuery, lang: str) -> float:
     return max_score if 0 < max_score < math.inf else max(ranked.ranking[0].score, _MIN_MAX_SCORE)
 
 
-def explain_document(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
+def explain_document_score(state: State, query: Query, id: str, options: SearchOptions) -> dict[str, Any]:
     """Search again, and explain the score of a document; one below the best hundred has no parts.
 
     :param id: the document id.
