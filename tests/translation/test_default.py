@@ -280,3 +280,5 @@ def test_damage_found_at_lookup_is_an_error(model, tmp_path):
     damaged = load(tmp_path / "m")
     with pytest.raises(ModelError, match="damaged"):
         damaged.translate(Query("q", "houses", "en"), "de")
+    with pytest.raises(ModelError, match="damaged"):
+        damaged.alternatives("hous", "en", "de")

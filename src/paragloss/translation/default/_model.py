@@ -102,7 +102,8 @@ class DefaultModel:
         self._entry = lru_cache(maxsize=20_000)(_report_damage(self._read_entry))
         self._number = lru_cache(maxsize=20_000)(_report_damage(self._find_number))
         self._english_shares = lru_cache(maxsize=20_000)(_report_damage(self._find_english_shares))
-        self._translate_word = lru_cache(maxsize=_CACHED_TRANSLATIONS)(_report_damage(self._make_translation))
+        self._rank_translations = _report_damage(self._sum_translations)
+        self._translate_word = lru_cache(maxsize=_CACHED_TRANSLATIONS)(self._make_translation)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -113,7 +114,7 @@ class DefaultModel:
     def knows(self, source: str, target: str) -> bool:
         """Say whether the model has both languages, or the first and a relative of the second."""
         try:
-            return bool(self._code(source) and (self._find_relatives(target) or self._code(target)))
+            return bool(self._find_code(source) and (self._find_relatives(target) or self._find_code(target)))
         except LanguageError:
             return False
 
@@ -126,7 +127,7 @@ class DefaultModel:
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
         """Translate a query into several languages; its words are looked up once for all of them."""
-        lang = self._code(query.lang)
+        lang = self._find_code(query.lang)
         words = self.split_query(query.text, lang)
         return {target: self._translate_words(words, lang, target) for target in targets}
 
@@ -140,7 +141,7 @@ class DefaultModel:
         if relatives:
             clauses_by_relative = {relative: self._translate_words(words, lang, relative) for relative in relatives}
             return merge_clauses(clauses_by_relative, normalise(to))
-        code = self._code(to)
+        code = self._find_code(to)
         return self._add_compounds([self._translate_word(word, lang, code) for word in words], lang, code)
 
     def _find_relatives(self, lang: str) -> list[str]:
@@ -149,7 +150,7 @@ class DefaultModel:
 
     def alternatives(self, term: str, source: str, target: str) -> tuple[Alternative, ...]:
         """Return translations of an analysed term, best first; none if it is unknown."""
-        source, target = self._code(source), self._code(target)
+        source, target = self._find_code(source), self._find_code(target)
         return self._make_alternatives(self._rank_translations(self._english_shares(source, term), target), target)
 
     def english(self, term: str, lang: str) -> WordShares:
@@ -166,24 +167,24 @@ class DefaultModel:
 
     def has_term(self, term: str, lang: str) -> bool:
         """Say whether a language has an analysed term or phrase; English words that it may borrow do not count."""
-        return self.read_language(self._code(lang)).words.find(term) >= 0
+        return self.read_language(self._find_code(lang)).words.find(term) >= 0
 
     def has_terms(self, terms: Sequence[str], lang: str) -> list[bool]:
-        """Say the same of each of several terms."""
-        words = self.read_language(self._code(lang)).words
+        """Say for each of several terms whether a language has it."""
+        words = self.read_language(self._find_code(lang)).words
         return [words.find(term) >= 0 for term in terms]
 
     def vocabulary(self, lang: str) -> Set[str]:
         """Return all terms of a language, some megabytes: for callers that look up very many."""
-        return self.read_language(self._code(lang)).words.load_terms()
+        return self.read_language(self._find_code(lang)).words.load_terms()
 
     def joined_vocabulary(self, lang: str) -> str:
         """Return all terms and spellings of a language in lower case, between spaces."""
-        return self.read_language(self._code(lang)).words.join_words().lower()
+        return self.read_language(self._find_code(lang)).words.join_words().lower()
 
     def sample_spellings(self, lang: str, number: int) -> list[str]:
         """Return spellings of about `number` words of a language, evenly spread over the alphabet."""
-        words = self.read_language(self._code(lang)).words
+        words = self.read_language(self._find_code(lang)).words
         return [words.entry(i)[1] for i in range(0, len(words), max(1, len(words) // number))]
 
     def find_known_parts(self, term: str, lang: str, knows: Callable[[str], bool] | None = None) -> list[str]:
@@ -193,7 +194,7 @@ class DefaultModel:
 
         :param knows: tells whether a word is known; by default whether the model has it
         """
-        lang = self._code(lang)
+        lang = self._find_code(lang)
         if lang in MIN_UNSPACED_PART:
             numbers = _NUMBER.findall(term)
             if numbers:
@@ -203,7 +204,7 @@ class DefaultModel:
 
     def spelling(self, term: str, lang: str) -> str:
         """Return the most frequent spelling of a term; "" if it is unknown."""
-        lang = self._code(lang)
+        lang = self._find_code(lang)
         number = self._number(lang, term)
         return self._entry(lang, number)[1] if number >= 0 else ""
 
@@ -262,7 +263,7 @@ class DefaultModel:
         return start + 1
 
     def _add_compounds(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
-        """Add a clause for each known compound that neighbours make: train delay, Zugverspätung.
+        """Add a clause for each two neighbours that make known compounds: train delay, Zugverspätung.
 
         :param clauses: the translations of the words of a query, in order.
         :param lang: the language of the query.
@@ -319,11 +320,13 @@ class DefaultModel:
             alternatives.append(Alternative(spelling, scale * share, (term,)))
         return tuple(alternatives)
 
-    def _rank_translations(self, english_words: WordShares, to: str) -> WordShares:
-        """Return the likeliest translations of a word into one language, given the English words that it may be.
+    def _sum_translations(self, english_words: WordShares, to: str) -> WordShares:
+        """Return the likeliest translations of a word into one language, best first, as (number, share).
 
         The share of a translation is the sum of its probabilities as a translation of these words, each times the share
         of the English word. If only one of these has translations, its own share counts as 1.
+
+        :param english_words: the English words that the word may be.
         """
         language = self.read_language(to)
         shares = english_words
@@ -348,7 +351,8 @@ class DefaultModel:
     def _find_number(self, lang: str, term: str) -> int:
         return self.read_language(lang).words.find(term)
 
-    def _code(self, lang: str) -> str:
+    def _find_code(self, lang: str) -> str:
+        """Return the model's code of a language; raise LanguageError if it has none."""
         code = lang if lang in self._meta["langs"] else normalise(lang)
         if code not in self._meta["langs"]:
             have = " ".join(self.langs)
