@@ -128,7 +128,10 @@ class SpellingModel:
         return tuple((text, share / total) for text, share in likely)
 
     def _search(self, letters: str) -> dict[tuple[int, str], float]:
-        """Find likely spellings by beam search.
+        """Find likely English spellings of some letters by beam search, letter by letter.
+
+        What follows a spelling depends on its last two steps only, so the beam keeps apart what differs in these or in
+        the text.
 
         :return: the log-probability of each spelling, by its last two steps (as one number) and its text.
         """
@@ -154,16 +157,17 @@ def _select_likeliest(spellings: Mapping[tuple[int, str], float]) -> dict[tuple[
 
 @cache
 def _load_model(lang: str) -> SpellingModel | None:
-    """Read the model of a language; None if there is none."""
+    """Read the spelling model of a language; None if there is none."""
     path = FOLDER / f"{lang}.npz"
     if not path.is_file():
         return None
-    steps, counts_by_order = [], []
+    steps: list[tuple[str, str]] = []  # a letter and the English letters it becomes
+    counts_by_order: list[dict[int, int]] = []  # how often each sequence of one, two and three steps was seen
     with np.load(path, allow_pickle=False) as data:
         for line in bytes(data["texts"]).decode().split("\n"):
             letter, _, english = line.partition("\t")
             steps.append((letter, english))
-        for order in (1, 2, 3):
+        for order in (1, 2, 3):  # sequences are stored as the differences between their ascending numbers
             sequences = np.cumsum(data[f"keys{order}"]).tolist()
             counts_by_order.append(dict(zip(sequences, data[f"counts{order}"].tolist(), strict=True)))
     return SpellingModel(steps, *counts_by_order)

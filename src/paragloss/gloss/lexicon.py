@@ -238,8 +238,9 @@ def simplify_letters(word: str) -> str:
 def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> list[WordReading]:
     """Look up all words of a sentence; a known phrase is looked up as one.
 
+    :param words: the words as written, without punctuation.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
-    :return: the readings of words and phrases, in order.
+    :return: the readings of words and phrases, in order; one of an unknown word has no entries.
     """
     keys = [normalize_key(word, lang) for word in words]
     phrase_ends = _find_phrases(keys, adjacent, lang, lexicon)
@@ -253,10 +254,12 @@ def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lex
             readings.append(WordReading(position, end, lexicon.find_entries(phrase, lang)))
         else:
             end = position + 1
-            readings.append(WordReading(position, end, *_read_word(keys[position], position == 0, lang, lexicon)))
+            entries, prefix = _read_word(keys[position], position == 0, lang, lexicon)
+            readings.append(WordReading(position, end, entries, prefix))
         position = end
-    is_separable = lang in _SEPARABLE_PREFIXES
-    return _join_separable_verbs(readings, keys, adjacent, lang, lexicon) if is_separable else readings
+    if lang in _SEPARABLE_PREFIXES:
+        return _join_separable_verbs(readings, keys, adjacent, lang, lexicon)
+    return readings
 
 
 def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:
@@ -273,7 +276,9 @@ def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexi
 
 
 def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (first word, end, hash) of every sequence of words that may be a phrase, shorter ones first.
+    """Yield (number of the first word, end, hash of the key) of every sequence of words that may be a phrase.
+
+    Of sequences with the same first word the shorter ones come first. None is longer than four words.
 
     :param keys: the words of a sentence as the lexicon keys them.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
@@ -360,7 +365,11 @@ def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
 def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
     """Return the entries of the known word that a word becomes by the most reliable exchange of its ending.
 
+    Korean words have endings without end: there the longest known noun that the word begins with is taken instead.
+
     :param key: the word as the lexicon keys it.
+    :return: the entries, with their English in the form that the ending stands for; () if no exchange makes a known
+        word.
     """
     rules_by_ending = lexicon.rules_by_ending(lang)
     exchanges: list[tuple[EndingRule, str]] = []  # rules with the words that they make, longer endings first
@@ -455,8 +464,9 @@ def is_stop_word(word: str, lang: str) -> bool:
 def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
     """Split a word of a language without spaces into known words, taking the longest one at each position.
 
-    Returns [] if a piece is unknown, if more than one piece is a single character, or if a name in katakana would be
-    split into several short pieces.
+    :param key: the word as the lexicon keys it.
+    :return: the words; [] if a piece is unknown, if more than one piece is a single character, or if a name in katakana
+        would be split into several short pieces.
     """
     pieces: list[str] = []
     position = 0

@@ -9,6 +9,7 @@ or its Latin transcription. Words that are spelled as words of the reader's lang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -186,6 +187,11 @@ def _collect_candidates(
 ) -> WeightsByMeaning:
     """Collect the meanings of a word from all sources; fallbacks are asked only if no other source knows it.
 
+    The default model confirms or adds meanings of a single word that the lexicon has, if the reader's language is
+    English.
+
+    :param occurrence: the word in its sentence, with its entries in the lexicon.
+    :param sources: the built-in sources.
     :param user_weights: what the collection's own sources said of the word.
     :return: meaning -> name of a source -> weight.
     """
@@ -209,8 +215,12 @@ def _weigh_by_default_model(
 ) -> list[tuple[str, str, float]]:
     """Return the weights that the default model gives to meanings of a word, and to likely ones of its own.
 
+    An answer of the model confirms a meaning that ends with the same term: "bee" confirms "honey bee".
+
     :param candidates: the meanings that other sources have.
-    :return: for each answer of the model the meaning, the name of the source, and the weight.
+    :param term: the term of the word, as the analyzer makes it.
+    :return: for each of these answers the meaning, the name of the source, and the weight; [] without a model of the
+        language.
     """
     model = _find_default_model(sources)
     if model is None:
@@ -253,9 +263,11 @@ def _translate_term(model: DefaultModel, term: str, lang: str) -> tuple[Alternat
 def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSources) -> WeightsByMeaning:
     """Ask the fallbacks, which are often wrong, for meanings of a word; {} unless one of them is certain enough.
 
-    A word that they do not know is translated by its longest known part.
+    A word that they do not know, and that is no proper name, is translated by its longest known part.
 
-    :param term: the word as terms of its language are.
+    :param occurrence: the word in its sentence.
+    :param term: the term of the word, as the analyzer makes it.
+    :param sources: the built-in sources, whose fallbacks are asked.
     :return: meaning -> name of a source -> weight.
     """
     text, fallbacks = occurrence.text, dict(sources.fallbacks)
@@ -273,8 +285,10 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
 
 
 def _translate_longest_part(term: str, sources: BuiltInSources, translators: Mapping[str, Translator]) -> list[Meaning]:
-    """Return meanings of the longest known word inside an unknown one, if the rest can be an ending.
+    """Return meanings of the longest known word inside an unknown one, if the rest can be an ending; else [].
 
+    :param term: the term of the unknown word, as the analyzer makes it.
+    :param sources: the languages of the words and of the meanings, and the lexicon.
     :param translators: the sources that are asked, by name; only default models know parts of words.
     """
     lang, to = sources.lang, sources.to
@@ -286,9 +300,11 @@ def _translate_longest_part(term: str, sources: BuiltInSources, translators: Map
             continue
         alternatives = translator.alternatives(part, lang, to)[:MAX_MEANINGS]
         if alternatives:
-            likely = [alternative for alternative in alternatives if alternative.weight >= MIN_SHARE]
-            words = [alternative for alternative in likely if not _is_identifier(alternative.text, sources)]
-            return [Meaning(word.text, PART_FACTOR * word.weight, name) for word in words]
+            return [
+                Meaning(alternative.text, PART_FACTOR * alternative.weight, name)
+                for alternative in alternatives
+                if alternative.weight >= MIN_SHARE and not _is_identifier(alternative.text, sources)
+            ]
     return []
 
 
@@ -311,8 +327,9 @@ def _find_loan_word(occurrence: WordOccurrence, sources: BuiltInSources) -> list
 def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozenset[str], to: str) -> RankedMeanings:
     """Rank the meanings of a word by the weights of their sources, each times the source's trust.
 
+    :param candidates: meaning -> name of a source -> weight.
     :param text: the word.
-    :param query_terms: likely meanings with one of these terms count more.
+    :param query_terms: terms of the reader's query; likely meanings with one of these count more.
     :param to: the language of the meanings.
     """
     scores = _score_candidates(candidates, text)
@@ -363,6 +380,9 @@ def _drop_echoes(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
 
     A word may be a meaning of itself if the glossary or the lexicon says so, or a source that knows other meanings of
     the word too and gives this one a considerable share.
+
+    :param candidates: meaning -> name of a source -> weight.
+    :param text: the word.
     """
     other_meanings = {meaning: weights for meaning, weights in candidates.items() if not _is_same_word(meaning, text)}
     knowing_sources = set[str]().union(*other_meanings.values())
@@ -396,25 +416,28 @@ def _is_same_word(text: str, other_text: str) -> bool:
 def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *, starts_sentence: bool) -> Word:
     """Make the record of a word, with offsets from its own beginning.
 
-    A word without meanings is a name or unknown; it is transcribed if the reader's language is written in Latin.
+    A word without meanings is a name or unknown. If the reader's language is written in Latin letters and the word is
+    not, it is spelled as English spells it, or transcribed.
 
+    :param text: the word as written.
     :param meanings: the meanings of the word, best first.
+    :param sources: the languages of the word and of the reader, and the lexicon that has names.
     :param starts_sentence: a capital at the beginning of a sentence does not make a word a name.
     """
     if not _has_letters(text):
         return Word(0, len(text), text, "other")
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
-    latin = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
-    english_name = _find_name(text, sources) if latin != text else ""
-    latin = english_name or latin
-    has_capital = text[:1] == text[:1].upper()
-    is_name = bool(english_name) or (has_capital and not starts_sentence)
-    if latin == text:
-        latin = ""
+    transcription = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
+    english_name = _find_name(text, sources) if transcription != text else ""
+    is_capitalized = text[:1] == text[:1].upper()  # so is a word in a script without capitals
+    is_name = bool(english_name) or (is_capitalized and not starts_sentence)
+    romanised = english_name or transcription
+    if romanised == text:
+        romanised = ""
     elif is_name:
-        latin = latin[:1].upper() + latin[1:]
-    return Word(0, len(text), text, "name" if is_name else "unknown", romanised=latin)
+        romanised = romanised[:1].upper() + romanised[1:]
+    return Word(0, len(text), text, "name" if is_name else "unknown", romanised=romanised)
 
 
 def _find_name(text: str, sources: BuiltInSources) -> str:
@@ -428,9 +451,11 @@ def _find_name(text: str, sources: BuiltInSources) -> str:
 def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSources) -> Word:
     """Add to a word with meanings their parts of speech, and whether the first of them is certain.
 
-    A word that is no content word (its occurrence has no term) becomes one of the kind "stop".
+    A word that is no content word (its occurrence has no term) becomes one of the kind "stop", unless it is a number.
 
-    :param occurrence: the word in its sentence, with the entries that the lexicon has of it.
+    :param word: the word with its ranked meanings.
+    :param occurrence: the same word in its sentence, with the entries that the lexicon has of it.
+    :param sources: the built-in sources; what only their fallbacks know is a guess.
     """
     is_stop_word = occurrence.term is None
     if not word.meanings:
@@ -472,8 +497,10 @@ class Answers(NamedTuple):
 def ask_translators(translators: Mapping[str, Translator], query: Query, words: Sequence[Span], to: str) -> Answers:
     """Translate the words of a text by several translators; those that do not know its language say nothing.
 
-    :param query: the text.
+    :param translators: by their names.
+    :param query: the text and its language.
     :param words: the content words of the text.
+    :param to: the language to translate into.
     """
     weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
     glossary_spans: list[tuple[int, int]] = []
@@ -482,8 +509,9 @@ def ask_translators(translators: Mapping[str, Translator], query: Query, words: 
         if isinstance(translator, UserGlossary):
             glossary_spans += _find_sources(query.text, clauses)
         for word, alternatives in _align_clauses(query.text, words, clauses):
+            weights_by_meaning = weights_by_start.setdefault(word.start, {})
             for alternative in alternatives:
-                weights_by_start.setdefault(word.start, {}).setdefault(alternative.text, {})[name] = alternative.weight
+                weights_by_meaning.setdefault(alternative.text, {})[name] = alternative.weight
     return Answers(weights_by_start, glossary_spans)
 
 
@@ -507,15 +535,16 @@ def _find_sources(text: str, clauses: Iterable[Translation]) -> Iterator[tuple[i
 def _align_clauses(
     text: str, spans: Sequence[Span], clauses: Iterable[Translation]
 ) -> Iterator[tuple[Span, Sequence[Alternative]]]:
-    """Yield each word with its alternatives.
+    """Yield each word of a text with the alternatives that a translator has for it.
 
     A translator answers in the order of the text: one clause a word, one for the words of a phrase, or one for each
     part of a compound, whose best alternatives are then joined.
 
     :param spans: the words of the text.
+    :param clauses: the answer of the translator.
     """
     position = 0  # of the first word that has no alternatives yet
-    compound_parts: list[Translation] = []  # clauses that are no words of the text
+    compound_parts: list[Translation] = []  # clauses whose sources are not in the text, since the last one that is
     for clause in clauses:
         first = _find_word(clause.source, text, spans, position)
         if first is None:
@@ -542,10 +571,7 @@ def _find_word(source: str, text: str, spans: Sequence[Span], position: int) -> 
 
 
 def _join_best_alternatives(parts: Sequence[Translation]) -> list[Alternative]:
-    weight = 1.0
-    texts = []
-    for part in parts:
-        best = part.alternatives[0]
-        weight *= best.weight
-        texts.append(best.text)
-    return [Alternative(" ".join(texts), weight)]
+    """Join the best alternatives of the parts of a compound into one; their weights are multiplied."""
+    best_alternatives = [part.alternatives[0] for part in parts]
+    text = " ".join(alternative.text for alternative in best_alternatives)
+    return [Alternative(text, math.prod(alternative.weight for alternative in best_alternatives))]

@@ -61,8 +61,8 @@ def make_snippet(
 
 def _select_marked_terms(weights: Mapping[str, float], document_terms: Set[str]) -> set[str]:
     """Select the terms that are heavy enough to be marked, compared with the heaviest term of the document."""
-    min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max([weights[term] for term in document_terms], default=1.0)
-    return {term for term, weight in weights.items() if weight >= min_weight}
+    heaviest_weight = max([weights[term] for term in document_terms], default=1.0)
+    return {term for term, weight in weights.items() if weight >= MIN_RELATIVE_WEIGHT_OF_MARK * heaviest_weight}
 
 
 def _find_terms(text: str, terms: Container[str], lang: str) -> list[tuple[int, int]]:
@@ -104,7 +104,10 @@ def compute_contributions(encoder: BagEncoder, query: Floats, text: str, lang: s
     It is the term's share of the document times the dot product of its own vector with the query's. For a linear model
     the results sum to the score, up to one factor.
 
-    :param query: the query's vector (dim,).
+    :param encoder: the model that encodes texts and queries.
+    :param query: (dim,) the vector of the query.
+    :param lang: the language of the text.
+    :return: term -> its contribution; {} for a text without known terms.
     """
     vocabulary = encoder.tower(lang).vocabulary
     counts = vocabulary.counts([text[:MAX_TOKENIZED_CHARACTERS]])  # (1, vocabulary)
@@ -164,6 +167,8 @@ def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[i
     The passage begins with a sentence and ends with one if such edges are near, otherwise between words.
 
     :param window: (start, end) of the part of the text that the passage must have.
+    :param width: about how many characters the passage has.
+    :param lang: the language of the text, in which sentences are found.
     :return: (start, end) of the passage.
     """
     window_start, window_end = window
@@ -202,6 +207,7 @@ def _find_end(text: str, start: int, window_end: int, width: int, sentence_start
     :param start: where the passage begins.
     :param window_end: where it ends at the earliest.
     :param width: about how many characters it has.
+    :param sentence_starts: where sentences begin, in order.
     """
     min_end = max(window_end, start + int(_MIN_FILL * width))
     max_end = start + int(_MAX_FILL * width)

@@ -39,17 +39,19 @@ def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
     Only words whose meanings are all from the lexicon and the default model are changed: the user's own words are not
     overruled, and a collection's models already know its subject.
 
+    :param words: the words of a sentence, each with its meanings, best first.
     :param to: the reader's language; words are changed in LANG only.
+    :return: the words in the same order; those with changed meanings are new records.
     """
     content_words = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
     if to != LANG or len(content_words) < 2:
         return list(words)
-    meanings: list[Meaning] = []
+    meanings: list[Meaning] = []  # of all content words, word after word
     for i in content_words:
         meanings += words[i].meanings
     counts = np.array([len(words[i].meanings) for i in content_words])  # of meanings, (n_content_words,)
     starts = list_starts(counts)
-    weights = np.array([meaning.weight for meaning in meanings])
+    weights = np.array([meaning.weight for meaning in meanings])  # (n_meanings,)
     factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
     shares_by_word = np.split(_reweigh(weights, factors, starts, counts), starts[1:])
     reranked = list(words)
@@ -71,11 +73,12 @@ def _reweigh(
     :param starts: the index of each word's first meaning; (n_words,).
     :param counts: the number of each word's meanings; (n_words,).
     """
-    word_of_meaning = list_groups(counts)
-    thresholds = MIN_RELATIVE_SHARE * weights[starts][word_of_meaning]
+    word_of_meaning = list_groups(counts)  # (n_meanings,)
+    is_likely = weights >= MIN_RELATIVE_SHARE * weights[starts][word_of_meaning]
     lowest_factors = np.minimum.reduceat(factors, starts)[word_of_meaning]
-    shares = weights * np.where(weights >= thresholds, factors, lowest_factors)
-    old_sums, new_sums = np.bincount(word_of_meaning, weights), np.bincount(word_of_meaning, shares)
+    shares = weights * np.where(is_likely, factors, lowest_factors)
+    old_sums = np.bincount(word_of_meaning, weights)  # (n_words,)
+    new_sums = np.bincount(word_of_meaning, shares)
     shares *= (old_sums / new_sums)[word_of_meaning]
     return np.asarray(shares, np.float64)
 
@@ -101,11 +104,11 @@ class WordAssociations:
         return rows[-1] if rows else -1
 
     def rate_meanings(self, texts: Sequence[str], shares: npt.NDArray[np.float64], starts: Integers) -> Floats:
-        """Return a factor for each meaning of the words of a sentence: above the mean if it suits the other words.
+        """Return a factor for each meaning of a sentence, (n_meanings,): great if it suits the other words.
 
         :param texts: the meanings of all words, word after word.
-        :param shares: the share of each meaning.
-        :param starts: the index of each word's first meaning.
+        :param shares: (n_meanings,) how likely each meaning is for its word.
+        :param starts: (n_words,) the index of each word's first meaning.
         """
         rows = np.array([self._find_row(text) for text in texts])
         has_vector = rows >= 0
