@@ -53,7 +53,10 @@ _ENDINGS = {
 def find_case(word: str, lang: str, is_form: Callable[[str], bool]) -> str:
     """Return the preposition that English has for the case of a noun, or "and"; "" if it has none.
 
-    :param is_form: tells whether another word is a form of the same noun. Only then the letters are an ending.
+    Finnish "talossa" gives "in", if "talo" is a form of the same noun. Otherwise its letters are no ending.
+
+    :param word: the noun as written.
+    :param is_form: tells whether another word is a form of the same noun.
     """
     min_letters = 1 if lang == "ko" else 3
     for english, ending in _ENDINGS.get(lang, ()):

@@ -36,6 +36,8 @@ def is_software_identifier(text: str, lexicon: Lexicon) -> bool:
 
     It is if it is written as code is, has no vowels in small letters (xhp), or consists of English words written as one
     (onsecuritypolicyviolation) that the lexicon does not have.
+
+    :param lexicon: its English meanings are the English words that are known.
     """
     is_small_letters = text.islower() and text.isalpha()
     if is_small_letters and text.isascii() and not _VOWEL.search(text):

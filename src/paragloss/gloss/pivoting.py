@@ -33,7 +33,10 @@ class _Candidate(NamedTuple):
 def translate_entries(
     entries: tuple[LexiconEntry, ...], to: str, model: DefaultModel, lexicon: Lexicon
 ) -> tuple[LexiconEntry, ...]:
-    """Translate the English entries of a word into another language, likeliest first; their weights sum to 1.
+    """Translate the English meanings of a word into another language, likeliest first; their weights sum to 1.
+
+    A translation of several meanings adds up what it gets for each; one that shares no meaning with the word gets
+    little.
 
     :param entries: English meanings of the word.
     :param to: the language to translate them into.
@@ -60,9 +63,13 @@ def translate_entries(
 def _translate_entry(
     entry: LexiconEntry, weight_by_stem: dict[str, float], to: str, model: DefaultModel, lexicon: Lexicon
 ) -> list[_Candidate]:
-    """Translate one English meaning: function words by the lexicon, others by the model.
+    """Translate one English meaning of a word: function words by the lexicon, others by the model.
 
+    :param entry: the meaning, with its weight among all meanings of the word.
     :param weight_by_stem: the weights of all English meanings of the word, by their stems.
+    :param to: the language to translate it into.
+    :param model: translates words.
+    :param lexicon: has function words, and the English meanings of the translations.
     """
     function_words = lexicon.find_entries(entry.text, f"en>{to}")
     if function_words:

@@ -70,6 +70,7 @@ class Rendering(NamedTuple):
 def render_sentence(words: Sequence[RenderedWord], lang: str, to: str) -> Rendering:
     """Write the words of a sentence as one line; texts in brackets, for which English has no word, are left out.
 
+    :param words: English for each word of the sentence, in its order.
     :param lang: the language of the sentence, whose rules of word order are applied.
     :param to: the reader's language.
     """
@@ -112,9 +113,9 @@ def _order_clause(clause: Clause, lang: str, to: str) -> Clause:
 
 
 def _drop_repetitions(words: Clause) -> Clause:
-    """Keep one of equal neighbours and of neighbouring articles."""
+    """Keep one of equal neighbours and of neighbouring articles: "the", "the bee" becomes "the", "bee"."""
     unique: Clause = []
-    last_word = ""
+    last_word = ""  # the last English word so far, without its capital
     for word in words:
         folded = word.text.casefold()
         is_second_article = last_word in ("the", "a") and folded in _ARTICLES
@@ -263,7 +264,11 @@ def _drop_copula_behind_verb(clause: Clause) -> Clause:
 
 
 def _put_postpositions_first(clause: Clause) -> Clause:
-    """Turn postpositions into prepositions: "school of roof on" becomes "on roof of school"."""
+    """Turn postpositions into prepositions: "school of roof on" becomes "on roof of school".
+
+    Words are collected until one of them shows what they are: "of" makes them the owners of the noun that follows,
+    another preposition is put before them, and a word that is in no noun phrase ends them.
+    """
     ordered: Clause = []  # the words before the current noun phrase, in English order
     phrase: Clause = []  # the current noun phrase
     owners: Clause = []  # owners of the phrase's noun, the last one first, each behind its "of"

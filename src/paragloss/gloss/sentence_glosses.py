@@ -63,11 +63,12 @@ def gloss(text: str, lang: str, to: str, sources: Mapping[str, Translator | Lexi
 def glosses(
     texts: Iterable[tuple[str, str]], to: str, sources: Mapping[str, Translator | Lexicon], *, query: str = ""
 ) -> list[Gloss]:
-    """Gloss several texts; see `gloss` for the arguments.
+    """Gloss several texts; see `gloss` for the other arguments.
 
     Sentences in the reader's language are rendered as they are, and their words are not listed.
 
     :param texts: each text with its language.
+    :return: a gloss of each text, in order.
     """
     query_terms = frozenset(analyzer(to).terms(query)) if query else frozenset[str]()
     sources_by_lang: dict[str, LanguageSources] = {}
@@ -192,7 +193,10 @@ def analyze_sentence(text: str, sources: BuiltInSources) -> AnalyzedSentence:
 
 
 def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
-    """Split a sentence into words and phrases and find their entries and translations in all sources."""
+    """Split a sentence into words and phrases and find their entries and translations in all sources.
+
+    A word that only the built-in sources know is described at once, if these give the same answer in every call.
+    """
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
     content_words = [token for token in tokens if token.term]
@@ -213,9 +217,9 @@ def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:
-    """Return the words of a sentence with their offsets and terms.
+    """Return the words of a sentence with their offsets and terms; a stop word has the term "".
 
-    A stop word has the term "". Punctuation is left out.
+    The analyzer gives no term to punctuation either. Such tokens are left out.
     """
     tokens = analyzer(lang).tokens(text)  # (start, end, token)
     terms = analyzer(lang).token_terms([token for _, _, token in tokens])  # "" for stop words and punctuation
@@ -239,6 +243,9 @@ def _look_up_entries(
 ) -> list[WordReading]:
     """Find the words and phrases of a sentence in the lexicon, with their meanings in the reader's language.
 
+    :param text: the sentence.
+    :param tokens: its words.
+    :param sources: the languages and the lexicon; without a lexicon all words are unknown.
     :param glossary_spans: offsets of words that the user's glossary has; they form no phrases with others.
     """
     lexicon = sources.lexicon
@@ -350,8 +357,8 @@ def _render(text: str, words: Sequence[Word], sources: BuiltInSources) -> render
     rendered_words = []
     for i, word in enumerate(words):
         is_last = i + 1 == len(words)
-        next_start = word.end + _LAST_PUNCTUATION_LENGTH if is_last else words[i + 1].start
-        punctuation = rendering.find_punctuation(text[word.end : next_start])
+        punctuation_end = word.end + _LAST_PUNCTUATION_LENGTH if is_last else words[i + 1].start
+        punctuation = rendering.find_punctuation(text[word.end : punctuation_end])
         english, meaning, kind = _render_word(word)
         rendered_words.append(rendering.RenderedWord(english, kind, word.text, punctuation, meaning, i))
     return rendering.render_sentence(rendered_words, sources.lang, sources.to)

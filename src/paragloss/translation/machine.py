@@ -71,19 +71,20 @@ class TranslationCache:
         return self._engine.knows(source, target)
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate texts, those that are not stored yet by the engine."""
+        """Translate texts; the engine translates those that are not stored yet, and they are stored."""
         hashes = [_hash(self.name, source, target, text) for text in texts]
         translations = self._read_stored(hashes)
-        missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in translations}
-        if missing:
-            new_texts = self._engine.translate_texts(list(missing.values()), source, target)
-            translations.update(zip(missing, new_texts, strict=True))
+        missing_texts = {key: text for key, text in zip(hashes, texts, strict=True) if key not in translations}
+        if missing_texts:
+            new_translations = self._engine.translate_texts(list(missing_texts.values()), source, target)
+            rows = list(zip(missing_texts, new_translations, strict=True))
             with self._database:
-                rows = [(key, translations[key]) for key in missing]
                 self._database.executemany("INSERT OR REPLACE INTO translations VALUES (?, ?)", rows)
+            translations.update(rows)
         return [translations[key] for key in hashes]
 
     def _read_stored(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the stored translations of texts, by the hashes of the texts; others are left out."""
         stored = {}
         for key in set(hashes):
             row = self._database.execute("SELECT text FROM translations WHERE hash = ?", (key,)).fetchone()
@@ -113,14 +114,12 @@ def translate_documents(
     :param batch: how many documents are translated at once.
     """
     remaining = iter(documents)
-    documents_of_batch = list(islice(remaining, batch))
-    while documents_of_batch:
+    while documents_of_batch := list(islice(remaining, batch)):
         yield from _translate_batch(documents_of_batch, engine, to)
-        documents_of_batch = list(islice(remaining, batch))
 
 
 def _translate_batch(documents: Sequence[Document], engine: Engine, to: str) -> Iterator[Document]:
-    """Translate documents of several languages with one request for each language, in order."""
+    """Translate documents of several languages, with one request for each language; yield them in their order."""
     documents_by_lang: dict[str, list[Document]] = {}
     for document in documents:
         if document.lang != to:
@@ -165,7 +164,10 @@ def _translate_long_texts(engine: Engine, texts: Sequence[str], source: str, tar
 
 
 def split_into_segments(text: str) -> list[str]:
-    """Split a text into sentences, and sentences that are too long for an engine between words."""
+    """Split a text into sentences, and sentences that are too long for an engine between words.
+
+    White space around segments is removed; no other character is lost.
+    """
     segments: list[str] = []
     for part in _SEGMENT_END.split(text):
         sentence = part.strip()

@@ -46,6 +46,10 @@ class NameList:
         """Return the spellings of a name in some scripts, likeliest first, with shares that sum to one.
 
         Every name that the word may be counts the same, and so do its spellings.
+
+        :param word: a name in lower case
+        :param scripts: codes of scripts, such as "Cyrl"
+        :return: none if the word is no name of the list
         """
         shares: dict[str, float] = {}
         for spellings in self._list_names(word):
@@ -63,11 +67,12 @@ class NameList:
             return []
         names = self._arrays["names"]  # of each spelling the names that it may be, spelling after spelling
         names_of_word = names[self._starts[number] : self._starts[number + 1]]
-        entries = np.flatnonzero(np.isin(names, names_of_word))
+        entries = np.flatnonzero(np.isin(names, names_of_word))  # where the list of any spelling has one of these names
         spelling_numbers = np.searchsorted(self._starts, entries, side="right") - 1
         spellings_by_name: dict[int, list[tuple[str, str | None]]] = {}
         for name, spelling_number in zip(names[entries].tolist(), spelling_numbers.tolist(), strict=True):
-            spellings_by_name.setdefault(name, []).append(_read_spelling(self._words, spelling_number))
+            spelling, _ = self._words.entry(spelling_number)
+            spellings_by_name.setdefault(name, []).append((spelling, script_of(spelling)))
         return list(spellings_by_name.values())
 
     def save(self, path: str | Path) -> None:
@@ -79,12 +84,6 @@ class NameList:
         """Open a saved list."""
         saved = artefacts.load(path, kind=KIND)
         return cls(saved.meta, saved.arrays)
-
-
-def _read_spelling(words: PackedWordList, number: int) -> tuple[str, str | None]:
-    """Return a spelling and its script."""
-    spelling = words.entry(number)[0]
-    return spelling, script_of(spelling)
 
 
 def build_name_list(names: Sequence[Sequence[str]]) -> NameList:

@@ -54,13 +54,16 @@ class Parallel:
     @property
     def meta(self) -> dict[str, Any]:
         """Number of texts in each language; shown by `paragloss info`."""
-        return {"texts": {lang: int((self._sides[lang].length > 0).sum()) for lang in self.langs}}
+        return {"texts": {lang: int((self._sides[lang].lengths > 0).sum()) for lang in self.langs}}
 
     def choose(
         self, query: Query, clauses: Sequence[Translation], to: str, *, best_only: bool = False
     ) -> list[Translation]:
         """Multiply the weight of each alternative by its weight in the pool.
 
+        :param query: finds texts of its language, whose translations are pooled.
+        :param clauses: the alternatives of each word of the query.
+        :param to: the language of the alternatives.
         :param best_only: keep only the heaviest alternative of a word, as Ballesteros and Croft do.
         """
         weight_by_term = self.weights(query, to)
@@ -80,8 +83,8 @@ class Parallel:
         :raises LanguageError: if there are no texts in one of the languages
         """
         source, target = self._get_texts(query.lang), self._get_texts(to)
-        has_translation = target.length > 0
-        scores = source.bm25(analyzer(query.lang).terms(query.text)) * has_translation  # (texts,)
+        has_translation = target.lengths > 0  # (texts,)
+        scores = source.bm25(analyzer(query.lang).terms(query.text)) * has_translation
         best_texts = _find_highest(scores, self.texts)
         term_weights = np.asarray(target.counts[best_texts].sum(axis=0)).ravel() * target.idf  # (terms,)
         heaviest_terms = _find_highest(term_weights, self.terms)
@@ -158,13 +161,15 @@ def _keep_best(clause: Translation, support: Sequence[float]) -> Translation:
 
 
 def _reweigh(clause: Translation, support: Sequence[float]) -> Translation:
-    """Multiply the weights of alternatives by their support, so that they sum to one; best first.
+    """Multiply the weights of alternatives by their support, and scale them so that they sum to one; best first.
 
     Alternatives without support are dropped, unless none has any.
+
+    :param support: the weight of each alternative in the translations of the texts that the query found.
     """
     if not any(support):
         return clause
-    weights = [alternative.weight * share for alternative, share in zip(clause.alternatives, support, strict=True)]
+    weights = [alternative.weight * factor for alternative, factor in zip(clause.alternatives, support, strict=True)]
     total = sum(weights)
     supported = []
     for alternative, weight in zip(clause.alternatives, weights, strict=True):
@@ -179,26 +184,28 @@ class _IndexedTexts:
 
     def __init__(self, side: TextCounts) -> None:
         self.terms, self.counts = side
-        self.length: Doubles = np.asarray(self.counts.sum(axis=1), np.float64).ravel()
+        self.lengths: Doubles = np.asarray(self.counts.sum(axis=1), np.float64).ravel()
         df = np.bincount(self.counts.indices, minlength=self.counts.shape[1])
-        number = max(int((self.length > 0).sum()), 1)
-        self.idf: Doubles = np.log1p((number - df + 0.5) / (df + 0.5))
+        n_texts = max(int((self.lengths > 0).sum()), 1)
+        self.idf: Doubles = np.log1p((n_texts - df + 0.5) / (df + 0.5))
 
     @cached_property
     def _postings(self) -> tuple[dict[str, int], sp.csc_matrix]:
+        """The number of each term, and the counts by columns: for each term the texts that have it."""
         return {term: i for i, term in enumerate(self.terms)}, self.counts.tocsc()
 
     def bm25(self, query_terms: Sequence[str]) -> Doubles:
         """Return the BM25 score of each text for a query, (texts,), without its constant factor k1 + 1."""
         number_by_term, postings = self._postings
-        norm = _K1 * (1 - _B + _B * self.length / max(self.length[self.length > 0].mean(), 1))  # (texts,)
-        scores = np.zeros(len(self.length))
+        mean_length = max(self.lengths[self.lengths > 0].mean(), 1)
+        norms = _K1 * (1 - _B + _B * self.lengths / mean_length)  # (texts,)
+        scores = np.zeros(len(self.lengths))
         for term in query_terms:
             if term in number_by_term:
                 number = number_by_term[term]
                 entries = slice(postings.indptr[number], postings.indptr[number + 1])
-                rows, tf = postings.indices[entries], postings.data[entries]
-                scores[rows] += self.idf[number] * tf / (tf + norm[rows])
+                texts, tf = postings.indices[entries], postings.data[entries]  # of the texts that have the term
+                scores[texts] += self.idf[number] * tf / (tf + norms[texts])
         return scores
 
 

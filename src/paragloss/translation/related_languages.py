@@ -131,10 +131,12 @@ def _is_translated(clause: Translation) -> bool:
 
 
 def _respell_alternatives(clause: Translation, relative: str, lang: str) -> Iterator[tuple[str, float]]:
-    """Yield the spellings of each alternative with their weights.
+    """Yield the spellings that each alternative may have in another language, with shares of its weight.
 
-    The word of the query itself, which translators add without terms, stays as it is.
+    A spelling that the rules change also keeps a share as it is. The word of the query itself, which translators add
+    without terms, is not respelled.
 
+    :param clause: the alternatives of a word in a relative of the language.
     :param relative: the language of the alternatives.
     :param lang: the language in whose spelling they are written.
     """

@@ -56,7 +56,8 @@ def list_consonant_variants(
 
     Found by beam search. Variants that are short, or unlikely relative to the best, are dropped.
 
-    :param channel: what each consonant may become, with probabilities
+    :param consonants: the consonants of a name, such as "MRKL"
+    :param channel: what each consonant may become, with probabilities; one that it lacks stays as it is
     :param limit: variants kept at each step
     """
     beam = {"": 1.0}  # beginning of a variant -> probability

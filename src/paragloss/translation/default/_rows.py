@@ -47,8 +47,9 @@ def decode_weights(weights: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
 
 
 def pack_rows(matrix: sp.csr_matrix, *, exact: bool = False) -> TranslationRows:
-    """Pack a matrix whose rows have their entries best first, at most MAX_ROW_SIZE a row.
+    """Pack the translation probabilities of a language.
 
+    :param matrix: (source words, target words), the entries of a row best first, at most MAX_ROW_SIZE a row.
     :param exact: keep floating point instead of rounding probabilities to 8 bits.
     """
     sizes = np.diff(matrix.indptr)

@@ -34,6 +34,7 @@ class Tables(NamedTuple):
 def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> DefaultModel:
     """Make one model of the tables of all languages; words without translations are left out.
 
+    :param tables: by language.
     :param about: what `DefaultModel.meta` reports of the build.
     :param exact: keep full precision, to measure what packing costs.
     """
@@ -76,8 +77,10 @@ def _add_words(terms: Sequence[str], spellings: Sequence[str], parts: _ArrayPart
 
 
 def _add_rows(matrix: sp.csr_matrix, parts: _ArrayParts, exact: bool) -> dict[str, list[int]]:
-    """Append the packed rows of a table to the arrays; return where they begin and end.
+    """Append the packed rows of a table to the arrays; return where they begin and end in each array.
 
+    :param matrix: (words, translations), the best entries of a row first.
+    :param parts: the parts of each array so far, by its name.
     :param exact: keep full precision.
     """
     rows = _rows.pack_rows(matrix, exact=exact)
