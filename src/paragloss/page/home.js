@@ -18,14 +18,14 @@ export function welcome({ collection, reader, state, go }) {
   }
   const languages = Object.entries(about.languages).sort((a, b) => b[1] - a[1]);
   // Languages of few documents are left out, unless they are supported less well.
-  const shown = languages.filter(([lang], i) => i < MAX_LANGUAGES || describeSupport(about.support[lang]));
+  const shownLanguages = languages.filter(([lang], i) => i < MAX_LANGUAGES || describeSupport(about.support[lang]));
   const examples = h("p", { class: "ideas" });
   box.replaceChildren(
     h("h2", {}, t("inLanguages", { documents: t("documents", { n: about.documents }), languages: t("languages", { n: languages.length }) })),
     h("p", { class: "about" }, t("home.about")), examples,
-    h("div", { class: "names" }, shown.map(([lang, count]) =>
+    h("div", { class: "names" }, shownLanguages.map(([lang, count]) =>
       h("span", { title: about.support[lang] || null }, badge(lang), `${nameOf(lang)} ${number(count)}`, describeSupport(about.support[lang]))),
-      languages.length > shown.length ? h("span", {}, t("andMore", { n: languages.length - shown.length })) : null),
+      languages.length > shownLanguages.length ? h("span", {}, t("andMore", { n: languages.length - shownLanguages.length })) : null),
     ...(about.writable ? [h("p", { class: "about" }, t("home.add"), " ", addButton(t("home.choose"), "link"), ".")] : []));
   showExamples(examples, about.examples, { reader, state, go });
 }

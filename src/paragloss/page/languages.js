@@ -16,8 +16,8 @@ export function nameOf(code) {
 // The name of a language in that language, where it differs.
 export function ownName(code) {
   try {
-    const own = new Intl.DisplayNames([code], { type: "language", fallback: "none" }).of(code);
-    return own && own.toLowerCase() !== nameOf(code).toLowerCase() && own !== code ? own : "";
+    const name = new Intl.DisplayNames([code], { type: "language", fallback: "none" }).of(code);
+    return name && name.toLowerCase() !== nameOf(code).toLowerCase() && name !== code ? name : "";
   } catch {
     return "";
   }

@@ -27,36 +27,36 @@ export async function search(page, again = false, { typing = false } = {}) {
   const key = listKey(state, page.reader);
   if (!again && key === shownKey && state.q.trim()) return;
   running?.abort();
-  const own = (running = new AbortController());
+  const controller = (running = new AbortController());
   shownKey = "";
   $("trouble").hidden = $("more").hidden = $("export").hidden = $("meant").hidden = $("notes").hidden = true;
   $("results").setAttribute("aria-busy", "true");
   await results.finishDeletions();
-  if (own !== running) return;
+  if (controller !== running) return;
   if (!state.q.trim()) {
     clear();
     $("results").setAttribute("aria-busy", "false");
     await page.ready;
-    if (own === running) welcome(page);
+    if (controller === running) welcome(page);
     return;
   }
   $("welcome").hidden = true;
   try {
-    await showResults(page, own, key, typing);
+    await showResults(page, controller, key, typing);
   } catch (error) {
-    if (error.name !== "AbortError" && own === running) showError(error, page.retry);
+    if (error.name !== "AbortError" && controller === running) showError(error, page.retry);
   }
-  if (own === running) $("results").setAttribute("aria-busy", "false");
+  if (controller === running) $("results").setAttribute("aria-busy", "false");
 }
 // How long the last answer took.
 search.milliseconds = 0;
 
-async function showResults(page, own, key, typing) {
+async function showResults(page, controller, key, typing) {
   const timers = [setTimeout(typing ? () => {} : showPlaceholders, 200), setTimeout(() => { $("status").textContent = t("stillSearching"); }, 2500)];
   const start = performance.now();
   let answer;
   try {
-    answer = await find(page, page.state.k, own.signal);
+    answer = await requestResults(page, page.state.k, controller.signal);
   } finally {
     timers.forEach(clearTimeout);
   }
@@ -71,14 +71,14 @@ async function showResults(page, own, key, typing) {
   showNotes(answer);
   shownKey = key;
   if (!count) await showNothing(page, answer.query);
-  const counting = showCounts(page, answer.query.lang, own.signal).then(() => {
+  const counting = showCounts(page, answer.query.lang, controller.signal).then(() => {
     if (count && shownIds.size === count) $("status").textContent = results.summary(answer, milliseconds, totalCount);
   });
-  await Promise.all([counting, results.gloss(items, page.state, page.reader, own.signal)]);
+  await Promise.all([counting, results.gloss(items, page.state, page.reader, controller.signal)]);
 }
 
 const question = ({ state, reader }, k) => ({ q: state.q, lang: state.lang, to: state.to.join(","), collection: state.collection, where: state.where, variants: variants(state.asTyped), k, reader });
-const find = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
+const requestResults = (page, k, signal) => ask("search", { ...question(page, k), each_language: page.state.each, sort: page.state.sort }, { signal });
 
 function append(page, answer) {
   const { state } = page;
@@ -116,7 +116,7 @@ async function showMore(page) {
   page.replaceState({ k: Math.min(page.state.k + MORE_RESULTS, MAX_RESULTS) });
   $("more").hidden = true;
   try {
-    const answer = await find(page, page.state.k, running.signal);
+    const answer = await requestResults(page, page.state.k, running.signal);
     const newItems = append(page, answer);
     $("status").textContent = results.summary(answer, 0, totalCount);
     $("results").children[previousCount]?.focus();
