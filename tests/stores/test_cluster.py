@@ -48,21 +48,6 @@ def test_a_server_that_cannot_add_a_vector_says_what_to_do(server):
         assert dict(store.dense) == {"m": 2}
 
 
-def test_bm25_scores_on_a_server_equal_those_of_a_folder(server):
-    """The same scores as in a folder: ln 2 * 2 / 3.65, see test_lexical."""
-    documents = [Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document("c", "cat", "de")]
-    name = f"t{uuid.uuid4().hex}"
-    with ClusterStore.create(server, name, dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
-        index.add(documents)
-        index.refresh()
-        index.commit()
-    with ClusterStore.open(server, name) as store:
-        index = TermIndex.open(store, analyze=unstemmed_analyzer)
-        ((hit,),) = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search([Query("q", "cat", "en")], 5)
-        assert (hit.id, hit.score) == ("a", pytest.approx(np.log(2) * 2 / 3.65, rel=1e-6))
-
-
 @pytest.mark.slow
 def test_either_of_two_replicated_nodes_answers_alone(start_server):
     """Two shards, each on both nodes: either node finds everything, and one is enough to go on reading."""
@@ -71,9 +56,8 @@ def test_either_of_two_replicated_nodes_answers_alone(start_server):
     rng = np.random.default_rng(0)
     documents = [Document(f"d{i}", f"w{i % 7} w{i % 11}", "en") for i in range(200)]
     rows = rng.standard_normal((200, 8)).astype(np.float32)
-    with ClusterStore.create(
-        first.url, "both", dense={"m": 8}, sparse=["terms"], placement=Placement(shards=2, replicas=2)
-    ) as store:
+    options = {"dense": {"m": 8}, "sparse": ["terms"], "placement": Placement(shards=2, replicas=2)}
+    with ClusterStore.create(first.url, "both", **options) as store:
         index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents, {"m": rows})
         index.refresh()
@@ -83,10 +67,9 @@ def test_either_of_two_replicated_nodes_answers_alone(start_server):
         with ClusterStore.open(node.url, "both") as store:
             assert store.count() == 200
             index = TermIndex.open(store, analyze=unstemmed_analyzer)
-            lexical = Lexical(store, index.statistics, analyze=unstemmed_analyzer).search(
-                [Query("q", "w3 w5", "en")], 10
-            )[0]
-            answers.append((lexical, store.search_dense("m", rows[:3], 10)))
+            lexical = Lexical(store, index.statistics, analyze=unstemmed_analyzer)
+            hits = lexical.search([Query("q", "w3 w5", "en")], 10)[0]
+            answers.append((hits, store.search_dense("m", rows[:3], 10)))
     assert answers[0] == answers[1]
     assert len(answers[0][0]) == 10
     first.process.kill()
@@ -106,17 +89,10 @@ def test_writing_continues_while_one_node_is_down(start_server):
     """Three replicas of which two are enough, as they are made by default; two of which one is."""
     nodes = [start_server(clustered=True)]
     nodes += [start_server(nodes[0].peer, clustered=True) for _ in range(2)]
-    stores = {
-        replicas: ClusterStore.create(
-            nodes[0].url,
-            f"k{replicas}",
-            dense={},
-            sparse=["terms"],
-            placement=Placement(replicas=replicas),
-            timeout=240,
-        )
-        for replicas in (0, 2)
-    }
+    stores = {}
+    for replicas in (0, 2):
+        options = {"dense": {}, "sparse": ["terms"], "placement": Placement(replicas=replicas), "timeout": 240}
+        stores[replicas] = ClusterStore.create(nodes[0].url, f"k{replicas}", **options)
     params = stores[0]._client.get_collection("k0").config.params
     assert (params.replication_factor, params.write_consistency_factor) == (3, 2)
     indexes = [JournaledIndex.build(store, fields=["text"], analyze=unstemmed_analyzer) for store in stores.values()]
@@ -207,13 +183,9 @@ def test_a_collection_without_a_writer_number_gets_one_and_is_recounted(server):
     with Collection.create(location, default=False) as collection:
         collection.index([Document("a", "snow", "en")])
         store = collection.state.store
-        aliases = store._client.get_collection_aliases(store._name).aliases
-        store._client.update_collection_aliases(
-            change_aliases_operations=[
-                models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias.alias_name))
-                for alias in aliases
-            ]
-        )
+        aliases = [alias.alias_name for alias in store._client.get_collection_aliases(store._name).aliases]
+        deletions = [models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=name)) for name in aliases]
+        store._client.update_collection_aliases(change_aliases_operations=deletions)
         [record] = store.get(["a"], vectors=True)
         point = store._make_point(record._replace(document=record.document._replace(id="b")))
         store._client.upsert(store._name, [point], wait=True)

@@ -4,30 +4,10 @@ import os
 import signal
 import uuid
 
-from paragloss import Document, demo
+from paragloss import Document
 from paragloss.collection import Collection
 from paragloss.collection.integrity import check_collection
-from paragloss.lab.methods import cr5
 from paragloss.stores import collection_exists
-
-
-def test_a_collection_on_a_server_answers_like_one_in_a_folder(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cr5.fit(demo.concepts(), dim=40).save(tmp_path / "cr5")
-    folder_path, server_url = str(tmp_path / "c"), f"{server}/engine-{uuid.uuid4().hex[:8]}"
-    for location in (folder_path, server_url):
-        with Collection.open_or_create(location, models=[str(tmp_path / "cr5")]) as collection:
-            collection.index(demo.documents())
-    with Collection.open(folder_path) as folder, Collection.open(server_url) as remote:
-        assert remote.count() == folder.count() == 720
-        assert remote.info()["models"].keys() == {"cr5"}
-        queries = [q for q in demo.queries()[0] if q.lang == "en"][:20]
-        for pipeline in ("bm25", "cr5"):
-            for a, b in zip(
-                folder.rank(queries, k=5, pipeline=pipeline), remote.rank(queries, k=5, pipeline=pipeline), strict=True
-            ):
-                assert [round(hit.score, 4) for hit in a] == [round(hit.score, 4) for hit in b]
-        assert remote.delete(["volcano.fr"]) == 1
 
 
 def test_a_new_collection_on_a_server_has_the_vectors_of_the_built_in_encoder(server, tmp_path, monkeypatch):

@@ -20,37 +20,33 @@ def digest_records(collection):
     return {record.document.id: compute_record_digest(record) for record in read_records(collection)}
 
 
-def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Models of a collection on a server are fetched into it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path):
     train(cr5.fit, demo.concepts(), dim=20).save(tmp_path / "cr5")
     source, remote, returned = str(tmp_path / "here"), f"{server}/moved-{uuid.uuid4().hex[:8]}", str(tmp_path / "back")
     with Collection.create(source, models=[str(tmp_path / "cr5")]) as collection:
         collection.index(demo.documents())
     assert copy(source, remote) == copy(remote, returned) == 720
     queries = [q for q in demo.queries()[0] if q.lang == "en"][:10]
-    with (
-        Collection.open(source) as source_collection,
-        Collection.open(remote) as remote_collection,
-        Collection.open(returned) as returned_collection,
-    ):
-        assert (
-            digest_records(source_collection)
-            == digest_records(remote_collection)
-            == digest_records(returned_collection)
-        )
+    with Collection.open(source) as here, Collection.open(remote) as there, Collection.open(returned) as back:
+        assert digest_records(here) == digest_records(there) == digest_records(back)
+        assert there.info()["models"].keys() == {"cr5"}
         for pipeline in ("bm25", "default", "cr5", None):
-            first, second, third = (
-                e.rank(queries, k=20, pipeline=pipeline)
-                for e in (source_collection, remote_collection, returned_collection)
-            )
-            for a, b in [*zip(first, second, strict=True), *zip(first, third, strict=True)]:
-                assert [hit.id for hit in a] == [hit.id for hit in b]
-                assert [hit.score for hit in a] == pytest.approx([hit.score for hit in b], rel=1e-6, abs=1e-8)
+            expected = here.rank(queries, k=20, pipeline=pipeline)
+            for collection in (there, back):
+                for a, b in zip(expected, collection.rank(queries, k=20, pipeline=pipeline), strict=True):
+                    assert [hit.id for hit in a] == [hit.id for hit in b]
+                    assert [hit.score for hit in a] == pytest.approx([hit.score for hit in b], rel=1e-6, abs=1e-8)
+        assert there.delete(["volcano.fr"]) == 1
 
 
-def test_an_alias_switches_to_another_collection_without_a_gap(server, tmp_path, monkeypatch):
+def test_an_alias_switches_to_another_collection_without_a_gap(server, tmp_path):
     """Who opened the name before the switch goes on with the old model, who opens it afterwards has the new one."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for dim, folder in ((8, "one"), (12, "two")):
         train(cr5.fit, demo.concepts(), dim=dim).save(tmp_path / folder / "cr5")
     unique = uuid.uuid4().hex[:8]
