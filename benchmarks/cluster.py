@@ -31,6 +31,7 @@ from paragloss.errors import StoreError
 from paragloss.index.journal import JournaledIndex
 from paragloss.search.lexical import Lexical
 from paragloss.stores import Placement
+from paragloss.stores._schema import VectorSchema
 from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
@@ -156,9 +157,8 @@ def main() -> None:
 def run(nodes: list[Any], documents: int, away: float, fault: str, replicas: int) -> None:
     placement = Placement(shards=len(nodes), replicas=replicas)
     observations, half = Observations(), documents // 2 // BATCH * BATCH
-    with ClusterStore.create(
-        nodes[0].url, NAME, dense={"m": DIM}, sparse=["terms"], placement=placement, timeout=120
-    ) as store:
+    schema = VectorSchema.build({"m": DIM}, ["terms"])
+    with ClusterStore.create(nodes[0].url, NAME, schema, placement, timeout=120) as store:
         index = JournaledIndex.build(store)
         searcher = threading.Thread(target=search, args=(nodes[0].url, observations), daemon=True)
         searcher.start()

@@ -23,8 +23,7 @@ from paragloss.lab.matchings.structured import Probabilistic
 from paragloss.search.dense import Dense
 from paragloss.search.fused import Fused
 from paragloss.search.lexical import Lexical
-from paragloss.stores import open_store
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store, open_store
 from paragloss.types import Alternative, Document, Query, Translation
 
 LANGS = ("en", "de", "fr")
@@ -97,7 +96,7 @@ def main() -> None:
 
 
 def run(path: Path, invented: Invented, number: int, query_count: int) -> None:
-    store = EmbeddedStore.create(path, dense={"m": DIM}, sparse=["terms"])
+    store = create_store(path, dense={"m": DIM}, sparse=["terms"])
     index = TermIndex.build(store)
     wall = cpu = analysis = 0.0
     rows, texts = [], []

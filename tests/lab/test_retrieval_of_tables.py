@@ -11,7 +11,7 @@ import pytest
 
 from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.structured import Tempered
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Alternative, Document, Query, Translation
 
 STUDY = Path(__file__).parents[2] / "studies" / "retrieval_of_tables.py"
@@ -28,7 +28,7 @@ def test_quick_scores_equal_those_of_the_structured_searcher(tmp_path):
     )
     documents = scoring.Documents.read(texts, "de")
     quick_scores = scoring.scores([scoring.shares(clauses, "de")], documents)[0]
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text",))
         index.add([Document(str(i), text, "de") for i, text in enumerate(texts)])
         index.refresh()

@@ -8,7 +8,7 @@ import pytest
 from paragloss.errors import LanguageError
 from paragloss.ranking import csls_documents, csls_queries, neighbourhood, rank_scores
 from paragloss.search.dense import Dense
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Document, Query, Record
 
 
@@ -28,7 +28,7 @@ class LetterCountEncoder:
 @pytest.fixture
 def dense(tmp_path):
     rows = [("x", "en", (1, 0, 0)), ("y", "de", (0, 1, 0)), ("z", "de", (2, 2, 0))]
-    with EmbeddedStore.create(tmp_path / "c", dense={"letters": 3}, sparse=[]) as store:
+    with create_store(tmp_path / "c", dense={"letters": 3}, sparse=[]) as store:
         store.add([Record(Document(id, "", lang), {"letters": np.array(row, np.float32)}) for id, lang, row in rows])
         store.add([Record(Document("none", "", "sw"))])
         yield Dense(store, LetterCountEncoder(), name="letters")
@@ -83,7 +83,7 @@ def test_exact_search_equals_numpy_and_graph_search_comes_close(tmp_path):
     ids = [f"d{i}" for i in range(len(rows))]
     langs = np.array(["en" if i % 3 else "de" for i in range(len(rows))])
     queries = [Query(str(i), str(i), "en") for i in range(len(query_rows))]
-    with EmbeddedStore.create(tmp_path / "c", dense={"m": 64}, sparse=[]) as store:
+    with create_store(tmp_path / "c", dense={"m": 64}, sparse=[]) as store:
         for start in range(0, len(rows), 1000):
             store.add([Record(Document(ids[i], "", str(langs[i])), {"m": rows[i]}) for i in range(start, start + 1000)])
         store.optimize()
@@ -104,7 +104,7 @@ def test_csls_as_one_more_dimension_ranks_like_the_formula(tmp_path):
     rows, query_rows = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True) for matrix in (rows, query_rows))
     hubness = neighbourhood(rows, query_rows)
     document_rows = csls_documents(rows, hubness)
-    with EmbeddedStore.create(tmp_path / "c", dense={"m": 9}, sparse=[]) as store:
+    with create_store(tmp_path / "c", dense={"m": 9}, sparse=[]) as store:
         store.add([Record(Document(f"d{i}", "", "en"), {"m": row}) for i, row in enumerate(document_rows)])
         hits = Dense(store, RowEncoder(csls_queries(query_rows)), name="m").search([Query("q", "4", "en")], 5)[0]
     expected = rank_scores(2 * query_rows[4] @ rows.T - hubness, [f"d{i}" for i in range(50)], 5)

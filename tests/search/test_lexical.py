@@ -16,7 +16,7 @@ from reference import ReferenceBM25, assert_same_ranking, make_random_documents,
 from paragloss.errors import StoreError
 from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Alternative, Document, Query, Translation
 
 WEIGHTS = {"title": 2.0, "text": 1.0}
@@ -29,7 +29,7 @@ def build_index(tmp_path):
     opened = []
 
     def build_index(documents, **options):
-        store = EmbeddedStore.create(tmp_path / f"c{len(opened)}", dense={"model": 2}, sparse=["terms"])
+        store = create_store(tmp_path / f"c{len(opened)}", dense={"model": 2}, sparse=["terms"])
         opened.append(store)
         index = TermIndex.build(store, analyze=options.pop("analyze", unstemmed_analyzer), **options)
         for start in range(0, len(documents), 100):

@@ -13,7 +13,7 @@ from paragloss.lab.matchings.structured import Probabilistic
 from paragloss.search.fused import Merged
 from paragloss.search.lexical import Lexical
 from paragloss.search.translated import Translated
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Alternative, Document, Query, Translation
 
 LANGS = ("en", "de", "fr", "ru", "sv")
@@ -55,7 +55,7 @@ def make_random_documents(number):
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
-    with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, analyze=unstemmed_analyzer)
         index.add(make_random_documents(1500))
         # Not refreshed: documents were weighed with several averages.
@@ -124,7 +124,7 @@ DOCUMENTS = [
 def test_names_match_by_sound_and_words_inside_compounds_if_these_are_indexed(
     tmp_path, fields, weights, text, expected
 ):
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=fields)
         index.add(DOCUMENTS)
         searcher = Probabilistic(store, index.statistics, proportional=True, weights=weights)
@@ -136,7 +136,7 @@ def test_names_match_by_sound_and_words_inside_compounds_if_these_are_indexed(
 
 def test_scores_of_compound_parts_and_sounds_equal_those_worked_out_by_hand(tmp_path):
     texts = {"bridge": "Eisenbahnbrücke", "train": "Eisenbahn Brot", "bread": "Brot", "name": "Gorbatschow"}
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "inner"))
         index.add([Document(id, text, "de") for id, text in texts.items()] + [Document("en", "railway", "en")])
         plain, shares = (Probabilistic(store, index.statistics, proportional=p) for p in (False, True))
@@ -163,7 +163,7 @@ def test_scores_of_compound_parts_and_sounds_equal_those_worked_out_by_hand(tmp_
 
 @pytest.mark.parametrize("fields", [("text",), ("text", "inner")])
 def test_untranslated_search_ignores_subword_terms(tmp_path, fields):
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=fields)
         index.add(DOCUMENTS)
         searcher = Lexical(store, index.statistics, weights={"text": 1.0}, langs=["ru", "de"])

@@ -15,7 +15,7 @@ from paragloss.search.document_cache import DocumentCache
 from paragloss.search.parts import Parts, SearchContext
 from paragloss.search.pipeline import build, list_part_options
 from paragloss.statistics import Statistics
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Document, Hit, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -107,7 +107,7 @@ def test_a_stored_translation_of_a_document_can_be_searched(tmp_path):
         Document("vache", "vache", "fr", fields={"text@en": "cow"}),
         Document("chat", "chat", "fr"),
     ]
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "text@en"))
         index.add(documents)
         parts = make_parts()._replace(store=store, statistics=index.statistics)

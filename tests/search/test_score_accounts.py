@@ -16,7 +16,7 @@ from paragloss.search.fused import Fused, Merged
 from paragloss.search.lexical import Lexical
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Reworded, Translated
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.translation.combined import CombinedTranslator
 from paragloss.types import (
     Alternative,
@@ -124,7 +124,7 @@ class TermTranslator(WordTranslator):
 
 @pytest.fixture
 def french(tmp_path):
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text",))
         index.add([RED_BREAD, Document("b", "pain noir", "fr"), Document("c", "vin", "fr")])
         yield store, index.statistics
@@ -218,7 +218,7 @@ def test_matches_by_sound_and_inside_compounds_say_so_in_their_shares(tmp_path):
         Document("late", "Wegen der Zugverspätungen warteten alle", "de"),
         Document("cake", "Kuchen mit Sahne", "de"),
     ]
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("text", "inner"))
         index.add(documents)
         clauses = Probabilistic(store, index.statistics)

@@ -22,7 +22,7 @@ from paragloss.search.scoring import (
     shipped_model,
 )
 from paragloss.search.similarity import Background, expected_best_of
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Document, Query
 
 DOCUMENTS = [
@@ -114,7 +114,7 @@ def test_lexical_evidence_is_bm25_with_title_and_text_added_before_they_saturate
         Document("text", "volcano island", "en", "honey"),
         Document("none", "honey bread", "en", "island"),
     ]
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, fields=("title", "text"))
         index.add(documents)
         query = Query("", "volcano", "en")

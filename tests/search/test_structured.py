@@ -10,7 +10,7 @@ from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.nested import Nested
 from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.lexical import Lexical
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Alternative, Query, Translation
 
 WEIGHTS = {"title": 2.0, "text": 1.0}
@@ -19,7 +19,7 @@ WEIGHTS = {"title": 2.0, "text": 1.0}
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory):
     documents = make_random_documents(500, langs=("en", "de"))
-    with EmbeddedStore.create(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path_factory.mktemp("c") / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, analyze=unstemmed_analyzer)
         index.add(documents)
         index.refresh()
@@ -134,7 +134,7 @@ def test_documents_are_scored_by_the_average_lengths_of_now(tmp_path):
     """Vectors hold the averages that they were weighed with; those change a little with every document."""
     documents = make_random_documents(200, langs=("en",))
     plain = ReferenceBM25(documents)
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         index = TermIndex.build(store, analyze=unstemmed_analyzer)
         index.add(documents[:150])
         index.add(documents[150:])

@@ -11,7 +11,7 @@ from paragloss.encoders.hubness import Queries
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.search.dense import Dense
 from paragloss.search.reranked import Reranked
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import create_store
 from paragloss.types import Contribution, Document, Query, Record
 from paragloss.vocabulary import Vocabulary
 
@@ -70,7 +70,7 @@ def test_hubness_has_its_own_share_with_csls():
 
 def test_a_nonlinear_encoders_score_is_shared_by_leaving_out_words(tmp_path):
     model = make_bag_encoder(activation="tanh")
-    with EmbeddedStore.create(tmp_path / "c", dense={"m": 2}, sparse=[]) as store:
+    with create_store(tmp_path / "c", dense={"m": 2}, sparse=[]) as store:
         store.add_dense_vector("several", 2, multivector=True)
         store.add([Record(DOCUMENT, {"m": np.array([1, 0], np.float32)}), Record(Document("bare", "x", "de"))])
         dense = Dense(store, model, name="m")

@@ -20,7 +20,8 @@ from paragloss.index.journal import JournaledIndex
 from paragloss.index.terms import TermIndex, recount
 from paragloss.search.lexical import Lexical
 from paragloss.statistics import Statistics
-from paragloss.stores import Placement, _writer_fence, open_store
+from paragloss.stores import Placement, _writer_fence, create_store, open_store
+from paragloss.stores._schema import VectorSchema
 from paragloss.stores.cluster import ClusterStore
 from paragloss.types import Document, Query
 
@@ -42,7 +43,7 @@ def test_a_missing_collection_is_an_error(server):
 
 
 def test_a_server_that_cannot_add_a_vector_says_what_to_do(server):
-    with ClusterStore.create(server, f"t{uuid.uuid4().hex}", dense={"m": 2}, sparse=["terms"]) as store:
+    with create_store(f"{server}/t{uuid.uuid4().hex}", dense={"m": 2}, sparse=["terms"]) as store:
         with pytest.raises(StoreError, match="index into a new one that keeps both models"):
             store.add_dense_vector("other", 2)
         assert dict(store.dense) == {"m": 2}
@@ -57,7 +58,7 @@ def test_either_of_two_replicated_nodes_answers_alone(start_server):
     documents = [Document(f"d{i}", f"w{i % 7} w{i % 11}", "en") for i in range(200)]
     rows = rng.standard_normal((200, 8)).astype(np.float32)
     options = {"dense": {"m": 8}, "sparse": ["terms"], "placement": Placement(shards=2, replicas=2)}
-    with ClusterStore.create(first.url, "both", **options) as store:
+    with create_store(f"{first.url}/both", **options) as store:
         index = TermIndex.build(store, fields=["text"], analyze=unstemmed_analyzer)
         index.add(documents, {"m": rows})
         index.refresh()
@@ -91,8 +92,8 @@ def test_writing_continues_while_one_node_is_down(start_server):
     nodes += [start_server(nodes[0].peer, clustered=True) for _ in range(2)]
     stores = {}
     for replicas in (0, 2):
-        options = {"dense": {}, "sparse": ["terms"], "placement": Placement(replicas=replicas), "timeout": 240}
-        stores[replicas] = ClusterStore.create(nodes[0].url, f"k{replicas}", **options)
+        schema, placement = VectorSchema.build({}, ["terms"]), Placement(replicas=replicas)
+        stores[replicas] = ClusterStore.create(nodes[0].url, f"k{replicas}", schema, placement, timeout=240)
     params = stores[0]._client.get_collection("k0").config.params
     assert (params.replication_factor, params.write_consistency_factor) == (3, 2)
     indexes = [JournaledIndex.build(store, fields=["text"], analyze=unstemmed_analyzer) for store in stores.values()]

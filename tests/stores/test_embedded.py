@@ -21,7 +21,7 @@ from paragloss.errors import StoreError
 from paragloss.index.terms import TermIndex, recount
 from paragloss.search.lexical import Lexical
 from paragloss.statistics import Statistics
-from paragloss.stores import _engine_jobs, _shard, collection_exists, open_store
+from paragloss.stores import _engine_jobs, _shard, collection_exists, create_store, open_store
 from paragloss.stores._shard import Shard
 from paragloss.stores.embedded import EmbeddedStore
 from paragloss.types import Document, Hit, Query, Record, SparseVector
@@ -39,7 +39,7 @@ def find(store: EmbeddedStore, k: int = 1) -> list[Hit]:
 
 @pytest.fixture
 def folder(tmp_path):
-    EmbeddedStore.create(tmp_path / "c", dense={"m": 16}, sparse=["terms"]).close()
+    create_store(tmp_path / "c", dense={"m": 16}, sparse=["terms"]).close()
     return tmp_path / "c"
 
 
@@ -173,7 +173,7 @@ def test_a_damaged_engine_folder_is_an_error_and_releases_the_lock(folder):
 def test_nothing_is_created_over_other_files(tmp_path):
     (tmp_path / "x").write_text("mine")
     with pytest.raises(StoreError, match="not an empty folder"):
-        EmbeddedStore.create(tmp_path, dense={}, sparse=["terms"])
+        create_store(tmp_path, dense={}, sparse=["terms"])
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 

@@ -3,8 +3,7 @@
 import pytest
 from records import make_record, make_sparse
 
-from paragloss.stores import _limits
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import _limits, create_store
 from paragloss.types import Range
 
 TERM = make_sparse({1: 1.0})
@@ -20,7 +19,7 @@ def list_files(folder):
 
 @pytest.fixture
 def store(tmp_path):
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         store.add([make_with_meta("a", year=1999, kind="x"), make_with_meta("b", year="2001", open=True)])
         yield store
 

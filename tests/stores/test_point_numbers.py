@@ -8,8 +8,7 @@ import pytest
 from records import list_ids, make_record, make_sparse
 
 from paragloss.errors import StoreError
-from paragloss.stores import _point_cache, embedded
-from paragloss.stores.embedded import EmbeddedStore
+from paragloss.stores import _point_cache, create_store, embedded
 
 
 def make_weighed(id, word=3, weight=1.0):
@@ -19,7 +18,7 @@ def make_weighed(id, word=3, weight=1.0):
 def test_two_documents_with_one_point_number_are_refused_and_the_first_stays(tmp_path, monkeypatch):
     for module in (embedded, _point_cache):
         monkeypatch.setattr(module, "hash_to_uint64", len)
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         store.add([make_weighed("one"), make_weighed("three")])
         with pytest.raises(StoreError, match="'one' and 'two' fall on one number"):
             store.add([make_weighed("four"), make_weighed("two")])
@@ -38,7 +37,7 @@ def test_two_documents_with_one_point_number_are_refused_and_the_first_stays(tmp
 @pytest.mark.parametrize("k", [1, 4, 5, 6, 9])
 def test_search_and_read_equals_searching_and_reading(tmp_path, k):
     """Also where equal scores stand on both sides of the edge: their ids say which."""
-    with EmbeddedStore.create(tmp_path / "c", dense={}, sparse=["terms"]) as store:
+    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
         store.add(
             [make_weighed(f"d{i}", weight=3.0 if i < 4 else 2.0) for i in np.random.default_rng(0).permutation(9)]
         )

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from paragloss.errors import InUseError, StoreError
-from paragloss.stores._schema import Placement
+from paragloss.stores._schema import Placement, VectorSchema
 
 if TYPE_CHECKING:
     from paragloss.stores.cluster import ClusterStore
@@ -76,16 +76,17 @@ def create_store(
     :param placement: how a server stores the collection.
     :raises StoreError: the collection exists already, or can't be created.
     """
-    schema: dict[str, Any] = {"dense": dense, "sparse": sparse, "multivectors": multivectors, "precision": precision}
+    schema = VectorSchema.build(dense, sparse, multivectors, precision)
     if _is_url(location):
         from paragloss.stores.cluster import ClusterStore
 
-        return ClusterStore.create(*_split_address(str(location)), **schema, placement=placement)
+        url, name = _split_address(str(location))
+        return ClusterStore.create(url, name, schema, placement or Placement())
     from paragloss.stores.embedded import EmbeddedStore
 
     if placement is not None and placement != Placement():
         raise StoreError(f"{location} is a folder: shards, replicas and vectors on disk are for a server's collections")
-    return EmbeddedStore.create(location, **schema)
+    return EmbeddedStore.create(Path(location), schema)
 
 
 def collection_exists(location: str | Path) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from functools import partial
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from paragloss import __version__
@@ -70,23 +69,17 @@ class ClusterStore(BaseStore):
 
     @classmethod
     def create(
-        cls,
-        url: str,
-        name: str,
-        *,
-        dense: Mapping[str, int],
-        sparse: Sequence[str],
-        multivectors: Sequence[str] = (),
-        precision: Mapping[str, str] = MappingProxyType({}),
-        placement: Placement | None = None,
-        timeout: int = 60,
+        cls, url: str, name: str, schema: VectorSchema, placement: Placement, *, timeout: int = 60
     ) -> ClusterStore:
-        """Create an empty collection on a server; `VectorSchema` and `Placement` describe the arguments."""
-        schema = VectorSchema.build(dense, sparse, multivectors, precision)
+        """Create an empty collection on a server.
+
+        :param timeout: seconds after which a request fails.
+        :raises StoreError: there is a collection of this name, or the server can't create one.
+        """
         store = cls(connect(url, timeout), check_name(name, "collection"), schema, f"{url}/{name}")
         if store._call(store._client.collection_exists, name):
             raise StoreError(f"{store._location} exists already: open it, or choose another name")
-        store._create_collections(placement or Placement())
+        store._create_collections(placement)
         for key in _INDEXED_KEYS:
             store._create_index(key, "keyword")
         store._fence.create()

@@ -13,11 +13,10 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 import qdrant_edge as edge
@@ -77,25 +76,11 @@ class EmbeddedStore(BaseStore):
     # Opening and closing
 
     @classmethod
-    def create(
-        cls,
-        path: str | Path,
-        *,
-        dense: Mapping[str, int],
-        sparse: Sequence[str],
-        multivectors: Sequence[str] = (),
-        precision: Mapping[str, str] = MappingProxyType({}),
-    ) -> EmbeddedStore:
+    def create(cls, path: Path, schema: VectorSchema) -> EmbeddedStore:
         """Create an empty collection in a folder that is new or empty.
 
-        :param dense: dimensions of the dense vectors, by name.
-        :param sparse: names of the sparse vectors.
-        :param multivectors: names of those dense vectors of which a document may have any number.
-        :param precision: float32, float16 or int8, by name of a dense vector; float32 by default.
         :raises StoreError: the folder has other files, or no room; what this process put there is removed.
         """
-        path = Path(path)
-        schema = VectorSchema.build(dense, sparse, multivectors, precision)
         _folder_layout.check_creatable(path)
         creates_folder = not path.exists()
         lock = _folder_layout.begin_creation(path)
@@ -173,11 +158,10 @@ class EmbeddedStore(BaseStore):
             check_readable(copy / "shard")
             shard = Shard(path, load_engine(copy / "shard"), read_only_reason=read_only_reason)
             store = cls(path, schema, shard, lock or acquire_lock(copy / "lock"))
-        except OSError as error:
+        except BaseException as error:
             shutil.rmtree(copy, ignore_errors=True)
-            raise StoreError(f"{path} can't be read ({error.strerror})") from None
-        except BaseException:
-            shutil.rmtree(copy, ignore_errors=True)
+            if isinstance(error, OSError):
+                raise StoreError(f"{path} can't be read ({error.strerror})") from None
             raise
         weakref.finalize(store, shutil.rmtree, copy, True)
         return store
