@@ -177,11 +177,10 @@ def _compute_text_divergence(machine: Machine, corpus: Corpus, rows: Rows) -> to
 
 
 def _compute_text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.Tensor, torch.Tensor]:
-    """Compute the free energy of texts, (texts,), and their products with the weights, (texts, hidden).
-
-    The products have no gradient.
+    """Compute the free energy of texts, and their products with the weights.
 
     :param texts: (texts, terms)
+    :return: (texts,) energies, and (texts, hidden) products, which have no gradient
     """
     entries = texts.tocoo()
     rows = torch.from_numpy(entries.row.astype(np.int64))
@@ -304,10 +303,11 @@ class _TranslationLoss(NamedTuple):
         :param rows: concept numbers
         :param langs: for each of them the number of the language
         """
-        state = encode(self.machines, self.corpus.read(rows, langs))
-        (bottom, *upper_machines), (bottom_weight, *upper_weights) = self.machines, self.decoder
-        for machine, weight in zip(reversed(upper_machines), reversed(upper_weights), strict=True):
+        state = encode(self.machines, self.corpus.read(rows, langs))  # (rows, code)
+        layers = list(zip(self.machines, self.decoder, strict=True))
+        for machine, weight in reversed(layers[1:]):  # down again
             state = torch.sigmoid(state @ weight.T + machine.visible_bias)
+        bottom, bottom_weight = layers[0]
         logits = state @ bottom_weight.T + bottom.visible_bias
         return cross_entropy(logits, self.corpus, rows)
 

@@ -103,8 +103,8 @@ def train_towers(
     :raises ModelError: if a query has judged all documents, so that none can be drawn as irrelevant
     """
     if sampling.negatives:
-        for graded_task in tasks:
-            _require_unjudged(graded_task)
+        for task in tasks:
+            _require_unjudged(task)
     modules = torch.nn.ModuleList(towers.values())
     parameters = dict(modules.named_parameters())  # one that several towers share comes once
     loss = _BatchLoss(towers, compute_loss, sampling, epsilon)
@@ -127,9 +127,9 @@ class _BatchLoss(NamedTuple):
 
     def compute(self, batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
         """Compute the loss of some queries of a task, given by their numbers."""
-        graded_task, rows = batch_queries
-        batch_pairs = pair_documents(graded_task, rows, self.sampling.negatives, pool=self.sampling.pool)
-        scores = score_pairs(self.towers, graded_task, rows, batch_pairs, self.epsilon)
+        task, query_numbers = batch_queries
+        batch_pairs = pair_documents(task, query_numbers, self.sampling.negatives, pool=self.sampling.pool)
+        scores = score_pairs(self.towers, task, query_numbers, batch_pairs, self.epsilon)
         return self.compute_loss(scores, batch_pairs.grades).mean()
 
 
@@ -139,15 +139,15 @@ def _measure_mean_ndcg(modules: torch.nn.ModuleList, towers: Towers, tasks: Sequ
     :param modules: the towers
     """
     modules.eval()
-    mean = sum(measure_ndcg(towers, graded_task, epsilon) for graded_task in tasks) / len(tasks)
+    mean = sum(measure_ndcg(towers, task, epsilon) for task in tasks) / len(tasks)
     modules.train()
     return mean
 
 
-def _require_unjudged(graded_task: Task) -> None:
+def _require_unjudged(task: Task) -> None:
     """Raise an error if a query has judged all documents, so that none can be drawn as irrelevant."""
-    max_judged = int(graded_task.judged.bounds.diff().max())
-    if max_judged >= _count(graded_task.documents):
+    max_judged = int(task.judged.bounds.diff().max())
+    if max_judged >= _count(task.documents):
         raise ModelError(
             f"no irrelevant document to draw: a query has judged all {max_judged} documents; add documents"
         )
@@ -161,31 +161,31 @@ def _shuffle_batches(
     :return: pairs of a task and query numbers, (batch_size,) or fewer
     """
     batches = []
-    for graded_task in tasks:
-        for rows in shuffled(_count(graded_task.queries), batch_size, rng):
-            batches.append((graded_task, rows))
+    for task in tasks:
+        for query_numbers in shuffled(_count(task.queries), batch_size, rng):
+            batches.append((task, query_numbers))
     for i in rng.permutation(len(batches)):
-        graded_task, rows = batches[i]
-        yield graded_task, torch.as_tensor(rows, device=graded_task.keys.device)
+        task, query_numbers = batches[i]
+        yield task, torch.as_tensor(query_numbers, device=task.keys.device)
 
 
-def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, pool: int = 0) -> BatchPairs:
+def pair_documents(task: Task, query_numbers: torch.Tensor, negatives: int, *, pool: int = 0) -> BatchPairs:
     """Pair queries with their judged documents, and with `negatives` random documents of grade 0 each.
 
     A document may be drawn twice for a query.
 
-    :param rows: (queries,) query numbers
+    :param query_numbers: (queries,) which queries
     :param pool: if positive, the random documents of all queries are drawn from so many documents
     :return: the pairs, query by query, first those with judged documents and then those with random ones
     """
-    judged = select(graded_task.judged, rows)
-    positions = torch.arange(len(rows), device=rows.device)  # of the queries in the batch
+    judged = select(task.judged, query_numbers)
+    positions = torch.arange(len(query_numbers), device=query_numbers.device)  # of the queries in the batch
     query_positions = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
     document_ids, grades = judged.ids.long(), judged.weights.long()  # (judged pairs,)
     if negatives:
-        sampled = _sample(graded_task, rows, negatives)
-        if 0 < pool < _count(graded_task.documents):
-            sampled = _sample_from_pool(graded_task, judged, sampled, pool)
+        sampled = _sample(task, query_numbers, negatives)
+        if 0 < pool < _count(task.documents):
+            sampled = _sample_from_pool(task, judged, sampled, pool)
         query_positions = torch.cat([query_positions, positions.repeat_interleave(negatives)])
         document_ids = torch.cat([document_ids, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(sampled.numel())])
@@ -193,31 +193,31 @@ def pair_documents(graded_task: Task, rows: torch.Tensor, negatives: int, *, poo
     return BatchPairs(distinct_documents, query_positions * len(distinct_documents) + columns, grades)
 
 
-def _sample(graded_task: Task, rows: torch.Tensor, n: int) -> torch.Tensor:
+def _sample(task: Task, query_numbers: torch.Tensor, n: int) -> torch.Tensor:
     """Draw n documents without a judgment for each query: (queries, n) document numbers.
 
     The unjudged document of rank r has number r plus the number of judged documents before it.
 
-    :param rows: (queries,) query numbers
+    :param query_numbers: (queries,) which queries
     """
-    n_documents = _count(graded_task.documents)
-    n_unjudged = n_documents - graded_task.judged.bounds.diff()[rows]  # (queries,)
-    fractions = torch.rand(len(rows), n, dtype=torch.float64, device=rows.device)
+    n_documents = _count(task.documents)
+    n_unjudged = n_documents - task.judged.bounds.diff()[query_numbers]  # (queries,)
+    fractions = torch.rand(len(query_numbers), n, dtype=torch.float64, device=query_numbers.device)
     ranks = (fractions * n_unjudged[:, None]).long()  # (queries, n) among the unjudged documents
-    keys = rows[:, None] * (n_documents + 1) + ranks
-    first_judgment = graded_task.judged.bounds[rows][:, None]  # (queries, 1)
-    judged_before = torch.searchsorted(graded_task.keys, keys, right=True) - first_judgment
+    keys = query_numbers[:, None] * (n_documents + 1) + ranks
+    first_judgment = task.judged.bounds[query_numbers][:, None]  # (queries, 1)
+    judged_before = torch.searchsorted(task.keys, keys, right=True) - first_judgment
     return ranks + judged_before
 
 
-def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, pool: int) -> torch.Tensor:
+def _sample_from_pool(task: Task, judged: Bags, sampled: torch.Tensor, pool: int) -> torch.Tensor:
     """Replace sampled documents by some from a random pool, except where the query has judged the replacement.
 
     :param judged: the judged documents of the queries
     :param sampled: (queries, n) document numbers, and so is the result
     :param pool: size of the pool
     """
-    n_documents = _count(graded_task.documents)
+    n_documents = _count(task.documents)
     pool_ids = torch.randint(n_documents, (pool,), device=sampled.device)
     replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]  # (queries, n)
     positions = torch.arange(len(sampled), device=sampled.device)
@@ -229,19 +229,19 @@ def _sample_from_pool(graded_task: Task, judged: Bags, sampled: torch.Tensor, po
 
 
 def score_pairs(
-    towers: Towers, graded_task: Task, rows: torch.Tensor, batch_pairs: BatchPairs, epsilon: float
+    towers: Towers, task: Task, query_numbers: torch.Tensor, batch_pairs: BatchPairs, epsilon: float
 ) -> torch.Tensor:
     """Compute the smooth cosine of each pair of a query and a document: (pairs,). Each distinct text is encoded once.
 
     :param towers: encode the queries and the documents, by language
-    :param rows: (queries,) query numbers
+    :param query_numbers: (queries,) which queries
     :param batch_pairs: which documents each of these queries is paired with
     :param epsilon: see `smooth`
     """
-    query_texts = select(graded_task.queries, rows)
-    document_texts = select(graded_task.documents, batch_pairs.documents)
-    queries = smooth(towers[graded_task.source](query_texts), epsilon)
-    documents = smooth(towers[graded_task.target](document_texts), epsilon)
+    query_texts = select(task.queries, query_numbers)
+    document_texts = select(task.documents, batch_pairs.documents)
+    queries = smooth(towers[task.source](query_texts), epsilon)
+    documents = smooth(towers[task.target](document_texts), epsilon)
     scores = queries @ documents.T  # (queries, documents)
     return scores.flatten().index_select(0, batch_pairs.cells)
 
@@ -253,20 +253,20 @@ def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:
     return rows / (norms + epsilon)
 
 
-def measure_ndcg(towers: Towers, graded_task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
+def measure_ndcg(towers: Towers, task: Task, epsilon: float, *, k: int = 5, block: int = 256) -> float:
     """Compute the mean nDCG@k with linear gain over the judged documents of each query, as the paper does.
 
     :param towers: encode the queries and the documents, by language
-    :param graded_task: the queries, documents and grades
+    :param task: the queries, documents and grades
     :param epsilon: of the smooth cosine, see `smooth`
     :param k: how many of the best documents of each query count
     :param block: queries computed at a time
     """
     total = 0.0
-    queries = torch.arange(_count(graded_task.queries), device=graded_task.keys.device)
+    queries = torch.arange(_count(task.queries), device=task.keys.device)
     with torch.no_grad():
-        for rows in torch.split(queries, block):
-            ranked = _score_judged(towers, graded_task, rows, epsilon, min_columns=k)
+        for query_numbers in torch.split(queries, block):
+            ranked = _score_judged(towers, task, query_numbers, epsilon, min_columns=k)
             total += float(_compute_ndcg(ranked, k).sum())
     return total / max(len(queries), 1)
 
@@ -282,19 +282,19 @@ class _JudgedScores(NamedTuple):
 
 
 def _score_judged(
-    towers: Towers, graded_task: Task, rows: torch.Tensor, epsilon: float, *, min_columns: int
+    towers: Towers, task: Task, query_numbers: torch.Tensor, epsilon: float, *, min_columns: int
 ) -> _JudgedScores:
     """Score the judged documents of some queries, and return the scores with the grades.
 
-    :param rows: (queries,) query numbers
+    :param query_numbers: (queries,) which queries
     :param epsilon: of the smooth cosine, see `smooth`
     :param min_columns: width of the result at least
     """
-    judged_pairs = pair_documents(graded_task, rows, negatives=0)
-    is_judged = mask_terms(select(graded_task.judged, rows), min_columns)
-    scores = torch.full(is_judged.shape, -torch.inf, device=rows.device)
-    scores[is_judged] = score_pairs(towers, graded_task, rows, judged_pairs, epsilon)
-    grades = torch.zeros(is_judged.shape, device=rows.device)
+    judged_pairs = pair_documents(task, query_numbers, negatives=0)
+    is_judged = mask_terms(select(task.judged, query_numbers), min_columns)
+    scores = torch.full(is_judged.shape, -torch.inf, device=query_numbers.device)
+    scores[is_judged] = score_pairs(towers, task, query_numbers, judged_pairs, epsilon)
+    grades = torch.zeros(is_judged.shape, device=query_numbers.device)
     grades[is_judged] = judged_pairs.grades.float()
     return _JudgedScores(scores, grades)
 

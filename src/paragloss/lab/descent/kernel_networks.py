@@ -86,6 +86,7 @@ def train_ranker(
 def _compute_hinge_loss(model: Ranker, queries: Bags, documents: Bags, triples: Integers) -> torch.Tensor:
     """Compute the mean hinge loss of triples with margin 1 on tanh of the scores.
 
+    :param model: the parameters to be trained
     :param queries: all queries; `documents` likewise
     :param triples: (3, triples) numbers of the query, the better and the worse document
     """
@@ -102,6 +103,7 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
 
     There may be several times as many documents as queries; the queries are then repeated in order.
 
+    :param model: the word vectors and the weights w and b
     :param queries: terms of the queries with their counts
     :param documents: terms of the documents with their counts
     """

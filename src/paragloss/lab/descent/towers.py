@@ -113,13 +113,13 @@ def _pad_words(table: torch.Tensor, texts: Bags, training: bool) -> tuple[torch.
 def list_terms_in_order(texts: Sequence[str], vocabulary: Vocabulary, *, longest: int = LONGEST) -> sp.csr_matrix:
     """Return the known terms of texts in reading order as rows of a sparse matrix of ones: (texts, terms).
 
-    The entries of a row are not sorted: their order is that of the text.
+    The entries of a row are not sorted: their order is that of the text, and a term may come several times.
 
-    :param longest: terms of a text that are used
+    :param longest: how many terms of a text are used, from its beginning
     """
-    term_ids = [vocabulary.ids(text)[:longest] for text in texts]
-    bounds = np.cumsum([0, *map(len, term_ids)])
-    all_ids = np.fromiter(chain.from_iterable(term_ids), np.int32, count=int(bounds[-1]))
+    ids_by_text = [vocabulary.ids(text)[:longest] for text in texts]
+    bounds = np.cumsum([0, *map(len, ids_by_text)])
+    all_ids = np.fromiter(chain.from_iterable(ids_by_text), np.int32, count=int(bounds[-1]))
     ones = np.ones(len(all_ids), np.float32)
     return sp.csr_matrix((ones, all_ids, bounds), shape=(len(texts), max(len(vocabulary), 1)))
 
@@ -136,9 +136,12 @@ class TowerEncoder:
         epsilon: float,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make an encoder.
+        """Wrap trained towers as an encoder; they are moved to the CPU.
 
-        :param kind: one of KINDS
+        :param towers: the network of each language
+        :param vocabularies: the words of each language, in the order of its tower's table
+        :param kind: of the towers, one of KINDS
+        :param epsilon: what is added to the norm of a vector before the vector is divided by it
         :param meta: how the model was made
         """
         self.towers = {lang: tower.cpu().eval() for lang, tower in towers.items()}

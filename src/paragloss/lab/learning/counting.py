@@ -103,8 +103,9 @@ def _count_language(
 ) -> _TermCounts:
     """Count all terms of the texts of some concepts in one language, and check the length of each text.
 
-    :param concepts: numbers of the concepts
-    :param lengths: see `count`, and so for `force_lengths`
+    :param concepts: numbers of the concepts, which have a text in the language
+    :param lengths: smallest and largest number of distinct terms of a text; None for no bounds
+    :param force_lengths: whether a bound is applied even if it drops more than half of the texts
     """
     texts = (text_of(aligned[i], lang) for i in concepts.tolist())
     terms, counts = count_all_terms(texts, lang, stem=stem)
@@ -127,18 +128,22 @@ def _choose_languages(aligned: Aligned, langs: Sequence[str] | None) -> list[str
 
 
 def _choose_vocabulary(
-    lang: str, part: _TermCounts, concepts: Integers, max_terms: int, min_df: int, stem: bool
+    lang: str, all_counts: _TermCounts, concepts: Integers, max_terms: int, min_df: int, stem: bool
 ) -> CountedTexts:
     """Choose the terms of a language by the documents that are used, and keep the counts of these documents and terms.
 
     A document may lose its last term to `min_df`; it is then an empty row, which teaches nothing.
 
-    :param part: counts of all documents of the language
+    :param all_counts: counts of all documents of the language
     :param concepts: the concepts whose documents are used
+    :param max_terms: size of the vocabulary at most
+    :param min_df: documents that a term must be in; lowered where there are few documents
     """
-    counts = part.counts[np.isin(part.concepts, concepts)]
+    counts = all_counts.counts[np.isin(all_counts.concepts, concepts)]
     df_bound = min(min_df, 1 + counts.shape[0] // DOCUMENTS_PER_DF)
-    vocabulary, counts = Vocabulary.choose(lang, part.terms, counts, max_terms=max_terms, min_df=df_bound, stem=stem)
+    vocabulary, counts = Vocabulary.choose(
+        lang, all_counts.terms, counts, max_terms=max_terms, min_df=df_bound, stem=stem
+    )
     return CountedTexts(vocabulary, counts, concepts)
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from paragloss.analysis import analyzer
 from paragloss.lab.learning.relevance import bm25
 from paragloss.types import Floats, Integers
-from paragloss.vocabulary import count_all_terms
+from paragloss.vocabulary import count_all_terms, count_rows
 
 #: Distribution of how many standard deviations a simulated stronger search adds: 3 on average.
 GAMMA_SHAPE, GAMMA_SCALE = 2.0, 1.5
@@ -81,7 +81,7 @@ def score_shared_words(queries: Sequence[str], source: str, documents: Sequence[
     document_terms, document_counts = count_all_terms(documents, target)
     tokenize = analyzer(source).terms
     terms_by_query = [tokenize(query) for query in queries]
-    query_counts = _count_known_terms(terms_by_query, document_terms)
+    query_counts = _count_known_terms(terms_by_query, document_terms)  # (queries, document terms)
     document_weights = bm25(document_counts).documents  # (documents, terms)
     scores = np.asarray((query_counts @ document_weights.T).todense(), np.float32)
     query_lengths = np.array([len(terms) for terms in terms_by_query], np.float32)  # with terms no document has
@@ -94,14 +94,4 @@ def _count_known_terms(terms_by_query: Sequence[Sequence[str]], known_terms: Seq
     numbers_by_query = []
     for terms in terms_by_query:
         numbers_by_query.append([number_by_term[term] for term in terms if term in number_by_term])
-    return _count_rows(numbers_by_query, len(known_terms))
-
-
-def _count_rows(rows: Sequence[Sequence[int]], n_columns: int) -> sp.csr_matrix:
-    """Count column numbers as a sparse matrix, (rows, n_columns); a repeated number is several entries that add up.
-
-    :param rows: the column numbers of each row
-    """
-    columns = np.fromiter((column for row in rows for column in row), np.int64)
-    starts = np.cumsum([0, *map(len, rows)])
-    return sp.csr_matrix((np.ones(len(columns), np.float32), columns, starts), shape=(len(rows), n_columns))
+    return count_rows(numbers_by_query, len(known_terms))

@@ -41,7 +41,8 @@ def build_vocabularies(
     :param judged: collections of queries and documents
     :param max_terms: terms of a vocabulary at most
     :param min_df: texts that a term must be in
-    :param stem: whether terms are stems
+    :param stem: whether words are stemmed and stop words dropped
+    :return: the vocabulary of each language
     """
     texts_by_lang: dict[str, dict[str, None]] = {}  # a dict keeps distinct texts in order
     for collection in judged:
@@ -58,15 +59,17 @@ def build_vocabularies(
 def make_grade_matrix(judged: JudgedCollection) -> sp.csr_matrix:
     """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not."""
     column_by_id = {doc_id: column for column, doc_id in enumerate(judged.documents)}
-    starts, columns, values = [0], [], []
+    row_starts = [0]
+    columns: list[int] = []
+    grades: list[int] = []
     for query in judged.queries:
         for doc_id, grade in judged.qrels.get(query.id, {}).items():
             if doc_id in column_by_id:
                 columns.append(column_by_id[doc_id])
-                values.append(grade)
-        starts.append(len(columns))
-    cells = (np.array(values, np.float32), np.array(columns, np.int32), np.array(starts))
-    matrix = sp.csr_matrix(cells, shape=(len(judged.queries), len(column_by_id)))
+                grades.append(grade)
+        row_starts.append(len(columns))
+    parts = (np.array(grades, np.float32), np.array(columns, np.int32), np.array(row_starts))
+    matrix = sp.csr_matrix(parts, shape=(len(judged.queries), len(column_by_id)))
     matrix.sort_indices()
     return matrix
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.groups import list_groups
+from paragloss.vocabulary import weigh
 
 RELEVANCE = ("bm25", "tfidf")
 _K1, _B = 1.2, 0.75
@@ -98,11 +99,11 @@ def bm25(counts: sp.csr_matrix) -> TermWeights:
     idf = np.log1p((n_texts - df + 0.5) / (df + 0.5)).astype(np.float32)
     lengths = np.asarray(counts.sum(axis=1), np.float32).ravel()
     saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if n_texts else lengths  # (texts,)
-    row_of_count = list_groups(np.diff(counts.indptr))
+    row_of_entry = list_groups(np.diff(counts.indptr))  # (stored counts,) and so are the next two
     tf = counts.data
-    weights = idf[counts.indices] * tf * (_K1 + 1) / (tf + saturation[row_of_count])
-    document_weights = (weights.astype(np.float32), counts.indices, counts.indptr)
-    return TermWeights(queries=counts, documents=sp.csr_matrix(document_weights, shape=counts.shape))
+    weights = idf[counts.indices] * tf * (_K1 + 1) / (tf + saturation[row_of_entry])
+    documents = sp.csr_matrix((weights.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
+    return TermWeights(queries=counts, documents=documents)
 
 
 def _tfidf(counts: sp.csr_matrix) -> TermWeights:
@@ -114,10 +115,7 @@ def _tfidf(counts: sp.csr_matrix) -> TermWeights:
     """
     df = np.bincount(counts.indices, minlength=counts.shape[1])
     idf = (np.log(counts.shape[0] / np.maximum(df, 1)) + 1).astype(np.float32)
-    weights = counts.copy()
-    weights.data = counts.data * idf[counts.indices]
-    norms = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1))).ravel()
-    weights.data /= np.repeat(norms, np.diff(weights.indptr)).astype(np.float32)
+    weights = weigh(counts, idf, "tfidf")
     return TermWeights(queries=weights, documents=weights)
 
 

@@ -122,9 +122,10 @@ def _list_all_word_pairs(
     """Return for every language but the hub the pairs that its map is learned from: (pairs, 2) term numbers.
 
     :param hub: the language that others are mapped onto
-    :param counted: texts of each language, from which pairs are guessed without a dictionary
+    :param counted: texts of each language, from which pairs are guessed if there is no dictionary
     :param vocabularies: the words of each language that have vectors
-    :param method: one of METHODS; UNSUPERVISED needs no pairs
+    :param dictionary: pairs of words by their languages, or None
+    :param method: one of METHODS; UNSUPERVISED needs no pairs and gets none
     :raises ModelError: if a language has fewer than two pairs
     """
     pairs_by_lang = {}
@@ -150,6 +151,7 @@ def _map_all(
     """Map the word vectors of all languages into the space of one of them, the hub.
 
     :param spaces: word vectors of each language, (words, dimensions)
+    :param hub: the language that others are mapped onto
     :param pairs_by_lang: for each language but the hub the pairs to learn its map from, (pairs, 2) rows
     :param mapping: settings of `_learn_map`
     :return: the mapped vectors of each language, and how good each map is
@@ -272,10 +274,10 @@ def _pair_by_concepts(source: CountedTexts, target: CountedTexts, fewest: int) -
     shared_concepts = np.intersect1d(source.concepts, target.concepts)
     source_columns = _make_concept_columns(source, shared_concepts)
     target_columns = _make_concept_columns(target, shared_concepts)
-    best_target, support = _find_best_columns(source_columns, target_columns)
-    best_source, _ = _find_best_columns(target_columns, source_columns)
+    best_target, n_shared = _find_best_columns(source_columns, target_columns)  # (source terms,) each
+    best_source, _ = _find_best_columns(target_columns, source_columns)  # (target terms,)
     is_mutual = best_source[best_target] == np.arange(len(best_target))
-    paired_sources = np.flatnonzero(is_mutual & (support >= fewest))
+    paired_sources = np.flatnonzero(is_mutual & (n_shared >= fewest))
     return dict(zip(paired_sources.tolist(), best_target[paired_sources].tolist(), strict=True))
 
 
@@ -455,7 +457,7 @@ def _find_best_columns(
     :param block: source columns computed at a time
     :return: target columns and numbers of shared concepts, (source terms,) each
     """
-    best_parts, support_parts = [], []
+    best_parts, n_shared_parts = [], []
     source_sizes, target_sizes = np.diff(source.indptr), np.diff(target.indptr)  # concepts of each term
     for start in range(0, source.shape[1], block):
         stop = start + block
@@ -465,5 +467,5 @@ def _find_best_columns(
         # A cosine is the number of shared concepts divided by these norms.
         norms = np.sqrt(source_sizes[start:stop] * target_sizes[best])
         best_parts.append(best)
-        support_parts.append(np.rint(best_cosines * norms))
-    return np.concatenate(best_parts), np.concatenate(support_parts)
+        n_shared_parts.append(np.rint(best_cosines * norms))
+    return np.concatenate(best_parts), np.concatenate(n_shared_parts)

@@ -82,7 +82,7 @@ def _train(
     patience: Patience = 10,
     progress: Callable[[EpochProgress], None] | None = None,
 ) -> None:
-    """Train the layers as Boltzmann machines, from the lowest up, and then all together.
+    """Train the layers in place, as Boltzmann machines from the lowest up, and then all together.
 
     The paper's own network has three layers, with `pretraining_layers=3` and `pretraining_epochs=30`: after fewer, the
     outputs of a machine hardly differ, and the next one learns nothing.
@@ -103,6 +103,9 @@ def _make_towers(
 ) -> dict[str, Tower]:
     """Make the network of each language from the trained layers; all but the lowest are shared.
 
+    :param machines: the trained layers, the lowest one first
+    :param corpus: which rows of the lowest layer belong to which language
+    :param counted: the languages with their vocabularies
     :param words: number of words that every text counts as
     """
     bottom, *upper_machines = machines

@@ -116,6 +116,10 @@ def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], rid
 
     T has the covariance of each view as a block on its diagonal. B is the covariance of the sums over the views of a
     concept, each divided by the square root of how many views the concept has; it has its part of the ridge, too.
+
+    :param views: centred documents of each language, (documents, width)
+    :param concepts: concept of each document of each language
+    :param ridge: in units of the mean variance of a view
     """
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
     size = sum(view.shape[1] for view in views)
@@ -126,10 +130,11 @@ def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], rid
     for view, concept_of_row in zip(views, concepts, strict=True):
         width = view.shape[1]
         columns = slice(start, start + width)
-        sums[concept_of_row, columns] = view / np.sqrt(views_per_concept[concept_of_row])[:, None]
+        n_views = views_per_concept[concept_of_row]  # (documents,)
+        sums[concept_of_row, columns] = view / np.sqrt(n_views)[:, None]
         covariance = view.T.astype(np.float64) @ view
         view_ridge = ridge * np.trace(covariance) / width * np.eye(width)
         own_covariance[columns, columns] = covariance + view_ridge
-        shared_ridge[columns, columns] = view_ridge * np.mean(1 / views_per_concept[concept_of_row])
+        shared_ridge[columns, columns] = view_ridge * np.mean(1 / n_views)
         start += width
     return _Covariances(sums.T @ sums + shared_ridge, own_covariance)

@@ -121,7 +121,7 @@ def count_texts(
     ] = "auto",
     device: ComputeDevice = None,
 ) -> CountedRegression:
-    """Count and weigh the texts, and choose the solver.
+    """Count and weigh the texts of concepts, and choose how the regression is solved.
 
     `lengths` bounds the distinct terms of a training document and `min_df` the documents of a term (see
     `lab.learning.counting`). `solver` is "early", which finds best what it was not trained on; "one-pass", as far as

@@ -457,9 +457,13 @@ LOSSES: Mapping[str, Callable[..., torch.Tensor]] = {
 def _segment(
     scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float], *, outer: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the lower and upper edge of the segment of [-1, 1] that belongs to each grade."""
+    """Return the lower and upper edge of the segment of [-1, 1] that belongs to each grade.
+
+    :param outer: where the lowest and the highest segment end, below and above zero
+    """
     inner = list(thresholds)
-    if not inner or inner != sorted(set(inner)) or not -1 < inner[0] <= inner[-1] < 1:
+    is_ascending = inner == sorted(set(inner))
+    if not inner or not is_ascending or inner[0] <= -1 or inner[-1] >= 1:
         raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
     edges = scores.new_tensor([-outer, *inner, outer])
     return edges[grades], edges[grades + 1]

@@ -132,6 +132,7 @@ def _make_start_table(
 ) -> Floats:
     """Return the table of the terms of all languages before training: (terms, dim), its deviation INITIAL_DEVIATION.
 
+    :param counted: the texts of each language
     :param start: one of STARTS, or the model to start from
     :param seed: for OPCA
     :param rng: draws a random start
@@ -139,8 +140,9 @@ def _make_start_table(
     if isinstance(start, BagEncoder):
         table = np.concatenate([start.towers[lang].table for lang in counted])
     elif start == "opca":
-        rows, concepts = [part.weigh_terms() for part in counted.values()], [part.concepts for part in counted.values()]
-        _, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
+        rows = [part.weigh_terms() for part in counted.values()]  # (texts, terms) of each language
+        concepts = [part.concepts for part in counted.values()]  # (texts,) of each language
+        _ratios, table = find_oriented_directions(rows, concepts, dim=dim, gamma=GAMMA, seed=seed)
     else:
         n_terms = sum(len(part.vocabulary) for part in counted.values())
         table = rng.standard_normal((n_terms, dim), np.float32)
@@ -172,18 +174,19 @@ def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -
     :param counted: the texts of each language, whose concepts are numbered
     :return: rows of the left and the right texts, (pairs,) each
     """
-    rows, concepts = _list_texts_with_terms(counted)
-    order = np.lexsort((rng.random(len(rows)), concepts))  # by concept, its texts in random order
-    rows, concepts = rows[order], concepts[order]
-    positions = np.arange(len(rows))
-    is_first, is_last = np.diff(concepts, prepend=-1) != 0, np.diff(concepts, append=-1) != 0  # of a circle
+    text_rows, concepts = _list_texts_with_terms(counted)
+    order = np.lexsort((rng.random(len(text_rows)), concepts))  # by concept, its texts in random order
+    ordered_rows, ordered_concepts = text_rows[order], concepts[order]
+    positions = np.arange(len(order))  # circle after circle
+    is_first = np.diff(ordered_concepts, prepend=-1) != 0  # of its circle
+    is_last = np.diff(ordered_concepts, append=-1) != 0
     first_of_circle = np.maximum.accumulate(np.where(is_first, positions, 0))  # of the circle that a text is in
     next_in_circle = np.where(is_last, first_of_circle, positions + 1)
     # A circle of two is not closed: its second pair would be the first one reversed.
     is_used = ~is_last | (positions - first_of_circle >= 2)
     if not is_used.any():
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
-    return rows[is_used], rows[next_in_circle[is_used]]
+    return ordered_rows[is_used], ordered_rows[next_in_circle[is_used]]
 
 
 def _list_texts_with_terms(counted: Mapping[str, CountedTexts]) -> tuple[Integers, Integers]:
