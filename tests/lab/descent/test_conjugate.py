@@ -27,15 +27,6 @@ def test_a_quadratic_of_n_dimensions_is_minimised_in_n_iterations(dim):
     assert torch.allclose(minimum, target, atol=1e-6)
 
 
-def test_fewer_iterations_get_part_of_the_way():
-    objective, target = quadratic(8, seed=1)
-    start = torch.zeros(8, dtype=torch.float64)
-    values = [objective(minimise(objective, start, iterations=i))[0] for i in (0, 1, 2, 4)]
-    assert values == sorted(values, reverse=True)
-    assert values[0] > values[1] > values[2] > values[3] > 0
-    assert not torch.allclose(minimise(objective, start, iterations=2), target, atol=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_value_never_rises_on_a_bumpy_function(seed):
     def objective(x):

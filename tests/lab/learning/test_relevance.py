@@ -13,15 +13,6 @@ def rows(*texts, terms):
     return sp.csr_matrix(np.array([[text.count(t) for t in terms] for text in texts], np.float32))
 
 
-def test_three_titles_by_hand():
-    # idf = ln(1 + (n - df + .5) / (df + .5)), n = 3: a (df 2) ln 1.6, b (df 2) ln 1.6, c, d (df 1) ln 2.667.
-    # "ab" shares a with "ac" and b with "bdd"; "ac" is the shorter text, so its a weighs more.
-    counts = rows("ab", "ac", "bdd", terms="abcd")
-    queries, answers = find_best_matches(counts)
-    assert queries.tolist() == [0, 1, 2]
-    assert answers.tolist() == [1, 0, 0]
-
-
 def plain_bm25(counts, i, j):
     dense = counts.toarray()
     n, lengths = len(dense), dense.sum(1)

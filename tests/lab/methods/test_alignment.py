@@ -2,6 +2,7 @@
 alarm that goes off when it should."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -300,20 +301,6 @@ def test_words_that_share_a_single_concept_are_no_pair_by_default():
     assert alignment.guess_word_pairs(source, target, fewest=1).tolist() == [[0, 0], [1, 1]]
 
 
-def test_the_ten_thousand_most_frequent_words_are_paired():
-    """Word i is in concepts i and i + 1, alike in both languages: every word would be paired."""
-    words = 10_002
-    rows = sp.diags([1.0, 1.0], [0, -1], shape=(words + 1, words), dtype=np.float32, format="csr")
-    source, target = (
-        CountedTexts(
-            Vocabulary(lang, [f"{lang}{i}" for i in range(words)], [2] * words, words), rows, np.arange(words + 1)
-        )
-        for lang in ("aa", "bb")
-    )
-    pairs = alignment.guess_word_pairs(source, target)
-    np.testing.assert_array_equal(pairs, np.repeat(np.arange(10_000)[:, None], 2, axis=1))
-
-
 NOISE = np.random.default_rng(0)
 SOURCE, TARGET = (NOISE.standard_normal((30, 4)).astype(np.float32) for _ in range(2))
 PAIRS = np.stack([np.arange(20), np.arange(20)[::-1] + 10], axis=1)  # word 0 is 29, word 1 is 28, ...
@@ -349,25 +336,16 @@ def test_vectors_are_normalized_as_each_paper_does(method):
 
 
 def test_other_languages_are_mapped_onto_the_named_one():
-    vectors = {
-        lang: WordEmbeddings([f"{lang}{i}" for i in range(30)], rows) for lang, rows in (("aa", SOURCE), ("bb", TARGET))
-    }
+    vectors = {"aa": make_word_vectors("aa", SOURCE), "bb": make_word_vectors("bb", TARGET)}
     concepts = [Concept(str(i), {"aa": f"aa{i}", "bb": f"bb{i}"}) for i in range(30)]
     dictionary = {("aa", "bb"): [(f"aa{i}", f"bb{i}") for i in range(30)]}
-    settings = {
-        "method": "least-squares",
-        "vectors": vectors,
-        "dictionary": dictionary,
-        "stem": False,
-        "min_df": 1,
-    }
-    model = alignment.fit(concepts, onto="bb", **settings)
+    fit = partial(alignment.fit, concepts, method="least-squares", vectors=vectors, dictionary=dictionary, min_df=1)
+    model = fit(onto="bb")
     np.testing.assert_allclose(model.words("bb"), maps.make_unit_rows(TARGET), atol=1e-6)
-    np.testing.assert_allclose(
-        model.words("aa"), maps.make_unit_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET)), atol=1e-5
-    )
+    mapped = maps.make_unit_rows(SOURCE @ maps.learn_least_squares(SOURCE, TARGET))
+    np.testing.assert_allclose(model.words("aa"), mapped, atol=1e-5)
     with pytest.raises(ModelError, match="onto 'cc': expected one of aa, bb"):
-        alignment.fit(concepts, onto="cc", **settings)
+        fit(onto="cc")
 
 
 @pytest.mark.parametrize(

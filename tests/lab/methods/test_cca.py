@@ -41,26 +41,6 @@ def test_the_ridge_is_on_both_sides():
     np.testing.assert_allclose(agreement, (1 + expected) / 2, rtol=1e-5)
 
 
-def test_a_third_view_with_gaps_joins():
-    x, y = make_views()
-    z = make_views(seed=3)[0][:40]
-    agreement, projections = cca.correlate(
-        [x, y, z], [np.arange(60), np.arange(60), np.arange(20, 60)], dim=4, ridge=0.1
-    )
-    assert [part.shape for part in projections] == [(6, 4), (5, 4), (6, 4)]
-    assert np.all(np.diff(agreement) <= 0)
-    assert 0 < agreement[-1] <= agreement[0] <= 1
-
-
-def test_training_documents_are_centred():
-    """Canonical variates have mean zero, which the bias sees to."""
-    concepts = demo.concepts()
-    model = cca.fit(concepts, dim=10, lengths=(1, 10**9))
-    tower = model.towers["en"]
-    rows = weigh(tower.vocabulary.counts([text_of(c, "en") for c in concepts]), tower.vocabulary.idf, "tfidf")
-    np.testing.assert_allclose((rows @ tower.table + tower.bias).mean(axis=0), 0, atol=1e-4)
-
-
 def test_the_number_of_directions_is_the_given_one_up_to_the_rank():
     x, y = make_views()
     all_concepts = np.arange(60)

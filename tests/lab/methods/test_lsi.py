@@ -1,11 +1,8 @@
 """CL-LSI against a dense SVD of the same rows."""
 
 import numpy as np
-import pytest
-import scipy.sparse as sp
 
 from paragloss.lab.methods import lsi
-from paragloss.lab.solving.spectral import Product, find_largest_eigenpairs, find_singular_vectors
 from paragloss.types import Concept
 from paragloss.vocabulary import weigh
 
@@ -70,23 +67,3 @@ def test_a_concept_may_lack_a_language():
     assert model.langs == ("en", "fr", "it")
     goat, lava = (model.encode(["chèvre lait"], "fr") @ model.encode(["capra latte", "lava cenere"], "it").T)[0]
     assert goat > lava + 0.3
-
-
-@pytest.mark.parametrize("shape", [(400, 900), (900, 400)])
-def test_lanczos_finds_what_a_dense_svd_finds(shape):
-    noise = np.random.default_rng(0)
-    matrix = sp.random(*shape, density=0.05, random_state=1, format="csr", dtype=np.float32)
-    low = sp.csr_matrix((noise.random((shape[0], 5)) < 0.1).astype(np.float32))
-    matrix = (matrix + low @ sp.csr_matrix((noise.random((5, shape[1])) < 0.1).astype(np.float32))).tocsr()
-    values, right = find_singular_vectors(Product(matrix), 6, seed=3)
-    expected = np.linalg.svd(matrix.toarray(), compute_uv=False)[:6]
-    np.testing.assert_allclose(values, expected, rtol=1e-3)
-    np.testing.assert_allclose(right.T @ right, np.eye(6), atol=1e-4)
-
-
-def test_repeated_eigenvalues_are_all_found():
-    """A block of 64 alone would see only 64 copies of the eigenvalue 2."""
-    weights = np.ones(3000, np.float32)
-    weights[:100] = 2
-    values, _ = find_largest_eigenpairs(lambda block: weights[:, None] * block, 3000, 100, seed=0)
-    assert (values > 1.99).sum() >= 90

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from corpora import make_sentences, measure_precision
 
 from paragloss import collection
 from paragloss.encoders.bag import BagEncoder
 from paragloss.errors import ModelError
 from paragloss.lab import judgments
 from paragloss.lab.methods import ordinal
-from paragloss.types import Concept
 from studies import smoothness
 
 torch = pytest.importorskip("torch")
@@ -185,85 +185,56 @@ def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
         assert d not in (q, q + 1)
 
 
-def make_bilingual(concepts=60, seed=0, length=12):
-    """Each concept is about two of twelve topics; a topic has four words in each of two made-up languages."""
-    rng = np.random.default_rng(seed)
-    concept_list = []
-    for i in range(concepts):
-        topics = rng.choice(12, 2, replace=False)
-        text = {
-            lang: " ".join(f"{lang}{rng.choice(topics)}x{rng.integers(4)}" for _ in range(length))
-            for lang in ("qa", "qb")
-        }
-        concept_list.append(Concept(f"c{i}", text, {"qa": " ".join(text["qa"].split()[:3])}))
-    return concept_list
-
-
-def measure_first_share(model, aligned, source="qa", target="qb"):
-    """How many concepts find their own counterpart first."""
-    rows = model.encode([concept.texts[source] for concept in aligned], source)
-    target_rows = model.encode([concept.texts[target] for concept in aligned], target)
-    return float(np.mean(np.argmax(rows @ target_rows.T, axis=1) == np.arange(len(aligned))))
+def make_judged(n, seed=0, **options):
+    return judgments.from_aligned(make_sentences(n, seed), source="en", target="fr", query="text", **options)
 
 
 def test_new_texts_find_their_translations_after_training():
-    model = ordinal.fit(make_bilingual(200), dim=16, epochs=20, negatives=20, batch=32, seed=1)
+    model = ordinal.fit(make_sentences(300, 0), dim=16, epochs=20, negatives=20, batch=32, seed=1)
     assert isinstance(model, BagEncoder)
-    fresh = make_bilingual(40, seed=9)
-    untrained = ordinal.fit_judged(
-        judgments.from_aligned(make_bilingual(200), source="qa", target="qb"),
-        dim=16,
-        epochs=1,
-        learning_rate=1e-9,
-        negatives=5,
-    )
-    # 12 x 11 / 2 = 66 pairs of topics: forty texts share some, so that perfection is out of reach.
-    assert measure_first_share(model, fresh) > 0.5
-    assert measure_first_share(untrained, fresh) < 0.15
+    untrained = ordinal.fit_judged(make_judged(300), dim=16, epochs=1, learning_rate=1e-9, negatives=5)
+    assert measure_precision(model, make_sentences(40, 9)) > 0.5
+    assert measure_precision(untrained, make_sentences(40, 9)) < 0.15
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoder", ["cnn", "lstm"])
 def test_deeper_towers_learn_too_and_survive_saving(encoder, tmp_path):
-    judged = judgments.from_aligned(make_bilingual(150), source="qa", target="qb", query="text")
-    model = ordinal.fit_judged(judged, encoder=encoder, dim=32, epochs=30, decay=1.0, negatives=10, batch=16)
-    fresh = make_bilingual(30, seed=9)
-    assert measure_first_share(model, fresh) > 0.3
+    settings = {"dim": 32, "epochs": 30, "decay": 1.0, "negatives": 10, "batch": 16}
+    model = ordinal.fit_judged(make_judged(200), encoder=encoder, **settings)
+    fresh = make_sentences(30, 9)
+    assert measure_precision(model, fresh) > 0.3
     model.save(tmp_path / "m")
     loaded = collection.load(tmp_path / "m")
-    texts = [concept.texts["qb"] for concept in fresh] + ["", "unheard of"]
-    np.testing.assert_array_equal(loaded.encode(texts, "qb"), model.encode(texts, "qb"))
-    assert not loaded.encode(texts, "qb")[-2:].any()
-    one_by_one = np.vstack([model.encode([text], "qb") for text in texts])
-    np.testing.assert_allclose(one_by_one, model.encode(texts, "qb"), atol=1e-6)
+    texts = [concept.texts["fr"] for concept in fresh] + ["", "unheard of"]
+    np.testing.assert_array_equal(loaded.encode(texts, "fr"), model.encode(texts, "fr"))
+    assert not loaded.encode(texts, "fr")[-2:].any()
 
 
 def test_served_scores_are_those_of_training():
-    judged = judgments.from_aligned(make_bilingual(30), source="qa", target="qb")
+    judged = make_judged(30)
     model = ordinal.fit_judged(judged, dim=8, epochs=2, negatives=5, epsilon=0.5)
-    training_task = ordinal._make_task(
-        judged, {lang: tower.vocabulary for lang, tower in model.towers.items()}, "cpu", ordered=False
-    )
+    vocabularies = {lang: tower.vocabulary for lang, tower in model.towers.items()}
+    training_task = ordinal._make_task(judged, vocabularies, "cpu", ordered=False)
     nets = {lang: towers.Average(torch.tensor(tower.table)) for lang, tower in model.towers.items()}
     pairs = graded.pair_documents(training_task, torch.arange(30), 0)
     training_scores = graded.score_pairs(nets, training_task, torch.arange(30), pairs, 0.5).detach().numpy()
-    queries = model.encode([query.text for query in judged.queries], "qa")
-    documents = model.encode([document.text for document in judged.documents.values()], "qb")
+    queries = model.encode([query.text for query in judged.queries], "en")
+    documents = model.encode([document.text for document in judged.documents.values()], "fr")
     np.testing.assert_allclose(training_scores, (queries * documents).sum(1), atol=1e-6)
 
 
-def test_linked_concepts_end_up_between_relevant_and_irrelevant(tmp_path):
-    aligned = make_bilingual(150)
-    links = {f"c{i}": {f"c{(i + 1) % 150}"} for i in range(150)}
-    judged = judgments.from_aligned(aligned, source="qa", target="qb", links=links, query="text")
-    model = ordinal.fit_judged(judged, dim=32, epochs=25, negatives=20, batch=32)
-    rows = model.encode([c.texts["qa"] for c in aligned], "qa") @ model.encode([c.texts["qb"] for c in aligned], "qb").T
-    own, linked = np.diag(rows), rows[np.arange(150), (np.arange(150) + 1) % 150]
-    assert own.mean() > linked.mean() > np.median(rows)
+def test_linked_concepts_end_up_between_relevant_and_irrelevant():
+    links = {str(i): {str((i + 1) % 150)} for i in range(150)}
+    model = ordinal.fit_judged(make_judged(150, links=links), dim=32, epochs=25, negatives=20, batch=32)
+    english, french = (model.encode([c.texts[lang] for c in make_sentences(150, 0)], lang) for lang in ("en", "fr"))
+    scores = english @ french.T
+    own, linked = np.diag(scores), scores[np.arange(150), (np.arange(150) + 1) % 150]
+    assert own.mean() > linked.mean() > np.median(scores)
 
 
 def test_tuning_ranks_every_combination():
-    judged = judgments.from_aligned(make_bilingual(60), source="qa", target="qb", query="text")
+    judged = make_judged(60)
     grid = {"thresholds": [(0.2, 0.7), (-0.999, -0.998)], "epsilons": [0.5]}
     trials = ordinal.tune(judged, folds=2, dim=16, epochs=10, batch=16, negatives=10, **grid)
     assert [trial.epsilon for trial in trials] == [0.5, 0.5]

@@ -44,11 +44,6 @@ def test_known_words_keep_their_vectors():
     )
 
 
-def test_a_word_of_unknown_characters_gives_zeros():
-    bag, _ = make_encoder()
-    assert not subwords.extend(bag, device="numpy").encode(["жжж"], "it").any()
-
-
 def test_words_that_share_nothing_teach_no_parts_and_serve_as_before():
     vocabulary = Vocabulary("it", ["abc", "xyz"], np.full(2, 3), 100, stem=False)
     bag = BagEncoder({"it": Tower(vocabulary, np.eye(2, dtype=np.float32))})
@@ -76,12 +71,18 @@ def test_saved_and_loaded_it_is_the_same(tmp_path):
     )
 
 
-def test_a_model_with_layers_is_refused():
+@pytest.mark.parametrize(
+    "bent",
+    [
+        {"layers": (Layer(np.eye(16, dtype=np.float32), np.zeros(16, np.float32), "tanh"),)},
+        {"bias": np.zeros(16, np.float32)},
+        {"activation": "tanh"},
+    ],
+)
+def test_a_model_that_is_not_linear_is_refused(bent):
     bag, _ = make_encoder()
-    layer = Layer(np.eye(16, dtype=np.float32), np.zeros(16, np.float32), "tanh")
-    deep = BagEncoder({"it": bag.towers["it"]._replace(layers=(layer,))})
     with pytest.raises(ModelError, match="only a linear model"):
-        subwords.extend(deep)
+        subwords.extend(BagEncoder({"it": bag.towers["it"]._replace(**bent)}))
 
 
 def test_n_grams_are_those_of_two_words_or_more_up_to_a_limit():
@@ -96,16 +97,6 @@ def test_n_grams_are_those_of_two_words_or_more_up_to_a_limit():
     assert set(subwords.extend(bag, max_grams=1, device="numpy").grams["it"].columns) == {"<ab"}
 
 
-def test_lambda_is_one_by_default():
-    bag, _ = make_encoder()
-    usual, same, other = (
-        subwords.extend(bag, device="numpy", **options).grams["it"].table
-        for options in ({}, {"lambda_": 1.0}, {"lambda_": 2.0})
-    )
-    np.testing.assert_array_equal(usual, same)
-    assert not np.allclose(usual, other)
-
-
 def test_fit_is_cr5_and_its_parts():
     aligned = [c._replace(texts={lang: c.texts[lang] for lang in ("en", "it")}) for c in demo.concepts()[:30]]
     cr5_model, wider = cr5.fit(aligned, dim=12), subwords.fit(aligned, dim=12)
@@ -115,10 +106,3 @@ def test_fit_is_cr5_and_its_parts():
     for lang in cr5_model.langs:
         np.testing.assert_array_equal(wider.grams[lang].table, parts[lang].table)
     assert max(len(grams.columns) for grams in subwords.fit(aligned, dim=2, max_grams=9).grams.values()) == 9
-
-
-@pytest.mark.parametrize("bent", [{"bias": np.zeros(16, np.float32)}, {"activation": "tanh"}])
-def test_a_model_that_is_not_linear_is_refused(bent):
-    bag, _ = make_encoder()
-    with pytest.raises(ModelError, match="only a linear model"):
-        subwords.extend(BagEncoder({"it": bag.towers["it"]._replace(**bent)}))
