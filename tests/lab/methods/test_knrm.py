@@ -126,9 +126,18 @@ def make_bilingual(concepts=120, seed=0, words=30, title_words=3):
     return concept_list
 
 
+def judge_titles(aligned):
+    return judgments.from_aligned(aligned, source="qa", target="qb", query="title")
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return knrm.fit(make_bilingual(60), dim=8)
+
+
 def measure_first_share(model, aligned):
     """How often a title finds its own document first among twenty; it stands last, so that a tie is a miss."""
-    judged = judgments.from_aligned(aligned, source="qa", target="qb", query="title")
+    judged = judge_titles(aligned)
     documents = list(judged.documents.values())
     hits = 0
     for i, query in enumerate(judged.queries):
@@ -140,7 +149,7 @@ def measure_first_share(model, aligned):
 @pytest.mark.slow
 def test_knrm_learns_to_match_words_across_languages_with_its_soft_kernels_only():
     settings = {"dim": 16, "epochs": 20, "batch": 32, "learning_rate": 0.01}
-    judged = judgments.from_aligned(make_bilingual(200), source="qa", target="qb", query="title")
+    judged = judge_titles(make_bilingual(200))
     model = knrm.fit_judged(judged, **settings)
     ablated = knrm.fit_judged(judged, **settings, off=range(1, 11))  # exact match alone: no word is in both languages
     fresh = make_bilingual(60, seed=5)
@@ -191,7 +200,7 @@ def test_word_vectors_are_those_of_cr5_or_of_an_encoder_that_is_given(tmp_path):
 
 def rank_own_documents(model, aligned, scores):
     """The place of each title's own document after reranking all of them, given what the search before said."""
-    judged = judgments.from_aligned(aligned, source="qa", target="qb", query="title")
+    judged = judge_titles(aligned)
     documents = list(judged.documents.values())
     ranks = []
     for i, query in enumerate(judged.queries):
@@ -216,16 +225,18 @@ def test_reranking_beats_the_search_before_it_and_the_reranker_alone():
     assert model.first_search_weights.sum() > 0
 
 
-def test_the_scale_of_the_scores_before_does_not_matter():
-    model = knrm.fit(make_bilingual(60), dim=8)
-    query, documents = (
-        Query("q", "qa1 qa2", "qa"),
-        [Document(c.id, c.texts["qb"], "qb") for c in make_bilingual(12, seed=3)],
-    )
+def test_saving_changes_nothing_nor_does_the_scale_of_the_scores_before(reranker, tmp_path):
+    query = Query("q", "qa1 qa2", "qa")
+    documents = [Document(c.id, c.texts["qb"], "qb") for c in make_bilingual(12, seed=3)]
     scores_before = np.random.default_rng(0).random(12).astype(np.float32)
-    first, rescaled = (model.rescore(query, documents, scores) for scores in (scores_before, 1000 * scores_before - 7))
-    np.testing.assert_allclose(first, rescaled, atol=1e-3)
-    assert not np.allclose(first, model.score(query, documents))
+    rescored = reranker.rescore(query, documents, scores_before)
+    np.testing.assert_allclose(rescored, reranker.rescore(query, documents, 1000 * scores_before - 7), atol=1e-3)
+    assert not np.allclose(rescored, reranker.score(query, documents))
+    reranker.save(tmp_path / "m")
+    loaded = collection.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.score(query, documents), reranker.score(query, documents))
+    np.testing.assert_array_equal(loaded.rescore(query, documents, scores_before), rescored)
+    assert loaded.meta == reranker.meta
 
 
 def test_standing_by_hand():
@@ -286,53 +297,32 @@ def test_a_search_that_is_nearly_always_right_is_not_made_worse():
 
 
 def test_a_title_that_matches_counts_for_more_than_the_same_words_in_the_text():
-    vocabulary = Vocabulary("qa", ["bread", "wine", "salt"], [1] * 3, 3)
-    weight = np.zeros(11)
-    weight[0] = 1.0
-    words = (
-        Query("q", "bread", "qa"),
-        [Document("a", "bread salt", "qa", "wine"), Document("b", "salt", "qa", "bread")],
-    )
-    plain = Knrm({"qa": vocabulary}, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), weight, 0.0)
-    titled = Knrm(
-        {"qa": vocabulary}, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), weight, 0.0, title_kernel_weights=weight
-    )
-    a, b = plain.score(*words)
+    vocabulary = {"qa": Vocabulary("qa", ["bread", "wine", "salt"], [1] * 3, 3)}
+    exact_match = np.eye(11)[0]
+    parts = (vocabulary, {"qa": np.arange(3)}, np.eye(3, dtype=np.float32), exact_match, 0.0)
+    plain, titled = Knrm(*parts), Knrm(*parts, title_kernel_weights=exact_match)
+    query = Query("q", "bread", "qa")
+    documents = [Document("a", "bread salt", "qa", "wine"), Document("b", "salt", "qa", "bread")]
+    a, b = plain.score(query, documents)
     assert a == pytest.approx(b, abs=1e-6)  # one exact match among all words of each
-    a, b = titled.score(*words)
+    a, b = titled.score(query, documents)
     assert b > a + 0.1
     # Without a title the text stands for it: neither better nor worse than a title that says the same.
     documents = [Document("c", "bread", "qa"), Document("d", "bread", "qa", "bread"), Document("e", "wine", "qa")]
-    c, d, e = titled.score(words[0], documents)
+    c, d, e = titled.score(query, documents)
     assert c == pytest.approx(d, abs=0.02)
     assert c > e + 0.1
 
 
-def test_saving_changes_nothing(tmp_path):
-    model = knrm.fit(make_bilingual(40), dim=8)
-    model.save(tmp_path / "m")
-    loaded = collection.load(tmp_path / "m")
-    query = Query("q", make_bilingual(1)[0].titles["qa"], "qa")
-    documents = [Document(c.id, c.texts["qb"], "qb") for c in make_bilingual(20)]
-    np.testing.assert_array_equal(loaded.score(query, documents), model.score(query, documents))
-    scores_before = np.arange(20, dtype=np.float32)
-    np.testing.assert_array_equal(
-        loaded.rescore(query, documents, scores_before), model.rescore(query, documents, scores_before)
-    )
-    assert loaded.meta == model.meta
-
-
 def test_a_seed_repeats_bit_for_bit():
-    def scores(seed):
-        judged = judgments.from_aligned(make_bilingual(20), source="qa", target="qb", query="title")
-        return knrm.fit_judged(judged, dim=8, epochs=2, seed=seed).table
-
-    assert np.array_equal(scores(1), scores(1))
-    assert not np.array_equal(scores(1), scores(2))
+    judged = judge_titles(make_bilingual(20))
+    first, repeated, other = (knrm.fit_judged(judged, dim=8, epochs=2, seed=seed).table for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, repeated)
+    assert not np.array_equal(first, other)
 
 
 def test_hard_negatives_change_what_is_learned():
-    judged = judgments.from_aligned(make_bilingual(60), source="qa", target="qb", query="title")
+    judged = judge_titles(make_bilingual(60))
     hard, random = (knrm.fit_judged(judged, dim=8, epochs=1, negatives=kind) for kind in ("hard", "random"))
     assert (hard.meta["negatives"], random.meta["negatives"]) == ("hard", "random")
     assert not np.array_equal(hard.table, random.table)
