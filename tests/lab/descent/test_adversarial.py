@@ -68,35 +68,3 @@ def test_learning_equals_the_steps_of_the_paper(seed):
     # A rate this high makes the measure_mean_cosine fall now and then.
     learned = adversarial_module.learn_adversarial_rotation(source, target, seed=seed, learning_rate=2.0, **sizes)
     np.testing.assert_allclose(learned, learn_as_in_the_paper(source, target, seed=seed, rate=2.0, **sizes), atol=1e-4)
-
-
-def test_the_rate_shrinks_while_the_mean_cosine_holds_and_halves_when_it_falls(monkeypatch):
-    rates, scores = [], iter([0.5, 0.5, 0.4, 0.6])
-    plain = adversarial_module._descend
-    monkeypatch.setattr(
-        adversarial_module,
-        "_descend",
-        lambda parameters, loss, rate: rates.append(rate) or plain(parameters, loss, rate),
-    )
-    monkeypatch.setattr(adversarial_module, "measure_mean_cosine", lambda mapped, target: next(scores))
-    adversarial_module.learn_adversarial_rotation(
-        *make_spaces(12), epochs=4, steps=1, batch_size=5, hidden=4, learning_rate=1.0
-    )
-    assert rates[::6] == pytest.approx([1.0, 0.98, 0.98**2, 0.98**2 / 2])
-
-
-def test_only_the_commonest_words_are_learned_from_and_five_thousand_judge(monkeypatch):
-    measured_sizes = []
-    monkeypatch.setattr(
-        adversarial_module,
-        "measure_mean_cosine",
-        lambda mapped, target: measured_sizes.append((len(mapped), len(target))) or 0.0,
-    )
-    source, target = make_spaces(5002)
-    source[3:], target[3:] = np.nan, np.nan  # whoever learns from others has no rotation
-    with np.errstate(invalid="ignore"):
-        learned = adversarial_module.learn_adversarial_rotation(
-            source, target, epochs=1, steps=40, batch_size=5, hidden=4, words=3
-        )
-    assert measured_sizes == [(5000, 5000)]
-    assert np.isfinite(learned).all()

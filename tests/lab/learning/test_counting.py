@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse as sp
 
 from paragloss.lab.learning import counting, monolingual
-from paragloss.lab.settings import _is_series
 from paragloss.types import Concept
 
 
@@ -39,11 +38,3 @@ def test_the_smallest_document_frequency_grows_with_the_number_of_documents(docu
     counted, _ = counting.count(concepts, stem=False, min_df=5, max_terms=100, lengths=None)
     rare = {"once", "twice", "thrice"} & set(counted["en"].vocabulary.terms)
     assert len(rare) == 4 - fewest
-
-
-def test_a_series_may_have_a_fixed_length():
-    assert _is_series([1, 2], 2)
-    assert not _is_series([1, 2], 3)
-    assert _is_series((1, 2, 3), None)
-    assert not _is_series("ab", 2)
-    assert not _is_series(3, None)

@@ -118,17 +118,6 @@ def test_the_surprise_by_hand():
     assert float(network.cross_entropy(logits, small_corpus(), np.array([1]))) == pytest.approx(np.log(2), rel=1e-5)
 
 
-def test_gradients_of_the_surprise_are_those_of_finite_differences():
-    generator = torch.Generator().manual_seed(0)
-    code = torch.randn(3, 2, generator=generator, dtype=torch.float64)
-    weight = torch.randn(5, 2, generator=generator, dtype=torch.float64, requires_grad=True)
-    bias = torch.randn(5, generator=generator, dtype=torch.float64, requires_grad=True)
-    corpus = small_corpus()
-    assert torch.autograd.gradcheck(
-        lambda w, b: network.cross_entropy(code @ w.T + b, corpus, np.arange(3)), (weight, bias), atol=1e-7
-    )
-
-
 def test_texts_of_all_languages_are_predicted_from_one():
     """Up by the machines, down by the decoder, in numpy: the loss of concepts that have one language only."""
     corpus, machines, random = small_corpus(), network.make_machines([5, 4, 3, 2], seed=0), torch.Generator()

@@ -251,18 +251,6 @@ def test_a_new_language_aims_at_the_direction_between_those_that_are_known():
     np.testing.assert_allclose(row, 2 / 3 * np.array([0.2, 0.6]) / np.hypot(0.2, 0.6), rtol=1e-3)
 
 
-def test_progress_estimates_the_remaining_time_from_the_elapsed_one(monkeypatch):
-    clock = iter(range(1000))
-    monkeypatch.setattr(spectrum.time, "monotonic", lambda: float(next(clock)))
-    blocks, concepts = make_problem(200, 2)
-    reports = []
-    regression = Regression.from_blocks(blocks, concepts, Arrays("numpy"), lambda_=1.0)
-    solve_iteratively(regression, rank=20, solver="one-pass", progress=lambda *arguments: reports.append(arguments))
-    # 53 columns in blocks of 4; the clock is 0 at first, then each block asks it.
-    assert reports[:2] == [pytest.approx((4 / 53, 49 / 4)), pytest.approx((8 / 53, 2 * 45 / 8))]
-    assert reports[-2:] == [pytest.approx((0.99, 14 * 0.01 / 0.99)), (1.0, 0.0)]
-
-
 def test_tuning_by_iteration_uses_its_seed_and_starts_from_the_last_solution(monkeypatch):
     calls, find_leading = [], cr5.solve_iteratively
     monkeypatch.setattr(cr5, "solve_iteratively", lambda *a, **k: calls.append(k) or find_leading(*a, **k))

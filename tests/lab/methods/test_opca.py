@@ -1,7 +1,5 @@
 """OPCA against scipy's dense generalised eigenproblem."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import scipy.linalg
@@ -87,19 +85,3 @@ def test_a_few_iterations_come_close_in_a_large_space():
     expected = scipy.linalg.eigh(signal, covariance)[0][::-1][:10]
     values, _ = oriented.find_oriented_directions(rows, owners, dim=10, gamma=5.0)
     np.testing.assert_allclose(values, expected, rtol=0.02)
-
-
-def test_the_best_ratios_within_a_span_are_those_of_the_small_problem():
-    noise = np.random.default_rng(2)
-    half = noise.standard_normal((12, 12))
-    N, F = (half @ half.T + np.eye(12)).astype(np.float32), noise.standard_normal((20, 12)).astype(np.float32)
-    span = noise.standard_normal((12, 4)).astype(np.float32)
-    expected = scipy.linalg.eigh(span.T @ F.T @ F @ span, span.T @ N @ span)[0][::-1]
-    doubled = np.hstack([span, span[:, :1] + span[:, 1:2]])  # a fifth that is a mixture of two
-    covariances = SimpleNamespace(apply_noise=N.__matmul__, center_documents=F.__matmul__)
-    for vectors, width in ((span, 9), (doubled, 9), (span, 2)):
-        values, directions = oriented._find_best_ratios(covariances, vectors, width)
-        np.testing.assert_allclose(values, expected[:width], rtol=1e-3)
-        np.testing.assert_allclose(directions.T @ N @ directions, np.eye(len(values)), atol=1e-3)
-    F[:, :] = F[:, :1]  # one ratio that is not nothing
-    assert len(oriented._find_best_ratios(covariances, span, 9)[0]) == 1

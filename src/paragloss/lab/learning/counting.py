@@ -85,7 +85,7 @@ def count(
     counts_by_lang = {}
     for lang, concepts in _drop_rare_concepts(concepts_by_lang, len(aligned), min_langs).items():
         counts_by_lang[lang] = _count_language(aligned, lang, concepts, stem, lengths, force_lengths)
-    allowed_by_lang = {lang: part.concepts[part.has_allowed_length] for lang, part in counts_by_lang.items()}
+    allowed_by_lang = {lang: counts.concepts[counts.has_allowed_length] for lang, counts in counts_by_lang.items()}
     counted = {}
     for lang, concepts in _drop_rare_concepts(allowed_by_lang, len(aligned), min_langs).items():
         counts = counts_by_lang.pop(lang)  # memory of a language is freed as soon as its vocabulary is chosen
@@ -165,7 +165,8 @@ def _renumber_concepts(
             f"{n_used} of {n_concepts} concepts have texts in {min_langs} languages or more: give at least 2"
         )
     new_numbers = np.cumsum(is_used) - 1  # (n_concepts,)
-    return {lang: part._replace(concepts=new_numbers[part.concepts]) for lang, part in counted.items()}, n_used
+    renumbered = {lang: part._replace(concepts=new_numbers[part.concepts]) for lang, part in counted.items()}
+    return renumbered, n_used
 
 
 def _drop_rare_concepts(

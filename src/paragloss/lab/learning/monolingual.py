@@ -41,6 +41,7 @@ def train_word_vectors(
 ) -> WordEmbeddings:
     """Learn a vector for each word of a vocabulary from texts of its language.
 
+    :param dim: length of the vectors; the built-in way makes shorter ones of a small vocabulary
     :param window: how many words before and after a word are its context
     :param trainer: "ppmi" (built in), "word2vec" or "fasttext" (both by gensim)
     """

@@ -19,7 +19,7 @@ NEAREST = 20
 _BLOCK = 512
 
 
-class Source(NamedTuple):
+class TripleSource(NamedTuple):
     """A judged collection as arrays, from which triples are drawn. A positive is a relevant document of a query."""
 
     positives: Integers  # (positives, 2): query, document
@@ -36,23 +36,26 @@ class Source(NamedTuple):
         return np.asarray(self.judged[np.minimum(positions, len(self.judged) - 1)] == keys)
 
 
-def make_source(grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1) -> Source:
-    """Prepare judgments for drawing triples.
+def make_source(
+    grades: sp.csr_matrix, similarity_rows: sp.csr_matrix | None = None, *, difference: int = 1
+) -> TripleSource:
+    """Prepare judgments for drawing triples: list the relevant documents, and those judged lower than each.
 
     :param grades: (queries, documents); a stored 0 is a judgment
-    :param similarity_rows: unit rows (documents, terms) whose dot products are the similarities for hard negatives
+    :param similarity_rows: unit rows (documents, terms) whose dot products are the similarities for hard negatives;
+        without them, unjudged documents are drawn from all
     :param difference: by how much the grades of the two documents of a triple differ at least
     :raises InputError: if no document is relevant
     """
-    positives, lower = _list_positives(grades, difference)
+    positives, lower_by_positive = _list_positives(grades, difference)
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
     n_documents = grades.shape[1]
     query_of_judgment = list_groups(np.diff(grades.indptr))
-    return Source(
+    return TripleSource(
         positives=np.array(positives, np.int64),
-        lower=np.concatenate(lower).astype(np.int64),
-        bounds=np.cumsum([0, *map(len, lower)]),
+        lower=np.concatenate(lower_by_positive).astype(np.int64),
+        bounds=np.cumsum([0, *map(len, lower_by_positive)]),
         judged=query_of_judgment * n_documents + grades.indices,
         documents=n_documents,
         nearest=None if similarity_rows is None else _find_nearest_rows(similarity_rows),
@@ -65,17 +68,17 @@ def _list_positives(grades: sp.csr_matrix, difference: int) -> tuple[list[tuple[
     :param grades: (queries, documents)
     :param difference: by how much the grade of a lower document is less, at least
     """
-    positives, lower = [], []
+    positives, lower_by_positive = [], []
     for query, (start, stop) in enumerate(pairwise(grades.indptr.tolist())):
         documents, query_grades = grades.indices[start:stop], grades.data[start:stop]
         for document, grade in zip(documents.tolist(), query_grades.tolist(), strict=True):
             if grade > 0:
                 positives.append((query, document))
-                lower.append(documents[query_grades <= grade - difference])
-    return positives, lower
+                lower_by_positive.append(documents[query_grades <= grade - difference])
+    return positives, lower_by_positive
 
 
-def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) -> Integers:
+def draw_triples(source: TripleSource, per_positive: int, rng: np.random.Generator) -> Integers:
     """Draw `per_positive` triples for each relevant document: (3, triples) of query, better and worse document.
 
     Every other worse document is one judged lower, if there is one. The others are drawn from all documents, or from
@@ -84,18 +87,19 @@ def draw_triples(source: Source, per_positive: int, rng: np.random.Generator) ->
     :param source: the judgments, prepared by `make_source`
     :param per_positive: how many triples each relevant document is in
     """
-    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,) and so are the next five
+    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,) and so are all others
     query, better = source.positives[positive].T
     worse = _draw_any(source, better, rng)
     is_unjudged = ~source.are_judged(query, worse)
     n_lower = np.diff(source.bounds)[positive]
-    takes_lower = (np.arange(len(positive)) % 2 == 0) & (n_lower > 0)  # every other draw, where there is one
+    is_every_other = np.arange(len(positive)) % 2 == 0
+    takes_lower = is_every_other & (n_lower > 0)
     lower_positions = source.bounds[positive] + (rng.random(len(positive)) * n_lower).astype(np.int64)
     worse[takes_lower] = source.lower[lower_positions[takes_lower]]
     return np.stack([query, better, worse])[:, is_unjudged | takes_lower]
 
 
-def _draw_any(source: Source, better: Integers, rng: np.random.Generator) -> Integers:
+def _draw_any(source: TripleSource, better: Integers, rng: np.random.Generator) -> Integers:
     """Draw a document for each better one: any, or for hard negatives one of the most similar to it: (draws,)."""
     if source.nearest is None:
         return rng.integers(0, source.documents, len(better))

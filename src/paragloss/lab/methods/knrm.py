@@ -230,6 +230,7 @@ def _learn_scale(
 
     Neither is below zero, so that the worst reranking changes nothing.
 
+    :param lists: candidates of real and of simulated searches
     :param relative_weights: the weights of the features whose sum is the score by words
     :return: the weights of the first search, (3,); the factor of the score by words; and the loss
     """
@@ -317,7 +318,10 @@ class _CandidateFeatures(NamedTuple):
 
     @classmethod
     def build(cls, encoder: BagEncoder, queries: Sequence[Query], documents: Sequence[Document]) -> _CandidateFeatures:
-        """Look up the words of all documents once."""
+        """Prepare to compute features: look up the words of the texts and titles of all documents once.
+
+        :param encoder: its word vectors are compared
+        """
         n_kernels = len(kernel_features.MEANS)
         no_weights = _Weights(*(np.zeros(n, np.float32) for n in (_FIRST_STAGE_FEATURES, n_kernels, n_kernels, 2)))
         untrained = _make_reranker(encoder, no_weights, {})
@@ -466,7 +470,7 @@ class _CountedJudgments(NamedTuple):
 
     queries: sp.csr_matrix  # (queries, rows)
     documents: sp.csr_matrix  # (documents, rows)
-    source: sampling.Source  # of triples of a query, a better and a worse document
+    source: sampling.TripleSource  # of triples of a query, a better and a worse document
 
 
 class _TrainingSet(NamedTuple):

@@ -56,8 +56,10 @@ def fit(
         terms[lang] = list_frequent_terms(aligned, lang, words)
         vectors[lang] = encoder.encode_rows(terms[lang].surfaces, lang, query=True)
     tables = {}
-    for a, b in directions:
-        tables[a, b] = find_nearest_words(vectors[a], vectors[b], nearest=nearest, temperature=temperature)
+    for from_lang, to_lang in directions:
+        tables[from_lang, to_lang] = find_nearest_words(
+            vectors[from_lang], vectors[to_lang], nearest=nearest, temperature=temperature
+        )
     return Table(terms, tables, max_alternatives=nearest, trust=TRUST)
 
 
