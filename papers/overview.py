@@ -1,4 +1,4 @@
-"""The page of results: every system's means by task, its costs, and paired tests between systems.
+"""Summarize the recipe `results`, and write it: every system's means by task, its costs, and paired tests.
 
 A collection's set is a kind of task on it ("documents, ddtp") over all its language pairs. Two systems are compared on
 the queries that both were asked, after averaging seeds; p-values are by randomisation, with Holm's correction.
@@ -13,34 +13,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from papers.markdown import format_cell, format_figure, format_grid
-from papers.recipes import load_recipe
 from papers.runner import read_cells
-from papers.verdicts import describe_verdicts
 from paragloss.evaluation import Comparison, compare, holm
 
 #: task -> system -> seed -> one value per query
 QueryScores: TypeAlias = dict[str, dict[str, dict[int, list[float]]]]
 #: What other systems are compared with: words and the default model, what `paragloss search` does by itself.
 BASELINE = "fast"
-TASK_KINDS = ("documents", "ad hoc", "sentences", "words", "questions")
 PAPER_METHODS = ("K-NRM behind the table", "CL-LSI", "OPCA", "CCA", "Cr5", "S2Net", "BAE", "XCNN", "SOSL")
 #: Which system is expected to be above which rivals, and these in words.
 RIVALS = {"fast": PAPER_METHODS, "fast with own table and Cr5": PAPER_METHODS, "best": ("e5",)}
 RIVALS_IN_WORDS = ("every single method of the papers", "the same methods", "e5 alone")
 SIGNIFICANCE = 0.05
 COST_COLUMNS = {"seconds": "training, s", "MB": "model, MB", "documents/s": "documents/s", "ms/query": "ms a query"}
-_INTRODUCTION = """\
-Measured by `python -m papers run results`. Learned systems have up to three seeds: mean ± standard deviation. Tasks,
-splits and sizes are those of `papers/tasks.py`. `fast` is what `paragloss search` does with the default model (its
-held-out build, which has not seen the queries), `best` is `fast` with e5; `own` adds a table and Cr5 learned from the
-training part of the same collection. An empty cell: the system does not translate between these languages, or it was
-not measured. Costs are of one core; all took {minutes:,.0f} minutes of one core ({machine}).
-"""
-_RIVALS_INTRODUCTION = """\
-`fast`, which has learned nothing from the collection, against each method of the papers, which has; the same with a
-table and Cr5 learned from the texts those methods learned from; and `best`, with e5, against e5 alone. On all queries
-of a set that both were asked. p by randomisation with Holm's correction; significant: p under .05.
-"""
 
 
 def summarize_results(folder: Path) -> dict[str, Any]:
@@ -135,37 +120,48 @@ def _run_tests(pairs: Mapping[str, ScorePair]) -> tuple[dict[str, Comparison], d
     return tests, holm({name: test.p_randomisation for name, test in tests.items()})
 
 
-def render_results_page(results: Mapping[str, Any]) -> str:
-    """Write the page of all results in Markdown."""
-    introduction = _INTRODUCTION.format(minutes=results["seconds"] / 60, machine=results["machine"])
-    lines = ["# Results: every method on the same splits", "", introduction]
-    lines += ["## Above every paper's method?", "", _RIVALS_INTRODUCTION]
-    header = ["set", "system", "queries", "mean", "nearest rival", "its mean", "p", "above", "below"]
-    claims = results["claims"].items()
-    rows = [_make_rival_row(name, system, tests) for name, by in claims for system, tests in by.items()]
-    lines += [*format_grid(header, rows), ""]
-    lines += [*(f"- {sentence}" for sentence in describe_rivals(results["claims"])), ""]
-    for kind in TASK_KINDS:
-        tasks = _tasks_of_kind(results, kind)
-        if tasks:
-            measure = "nDCG@10" if kind == "ad hoc" else "reciprocal rank"
-            lines += [f"## {kind.capitalize()}: {measure}", "", *_task_table(tasks), ""]
-            lines += _comparison_table(results["comparisons"].get(kind, {}))
-    lines += ["## Cost", "", *_cost_table(results["costs"]), "", "## The papers' tables", ""]
-    for name, recorded in results["tables"].items():
-        recipe = load_recipe(name)
-        lines.append(f"- {recipe.title}, `python -m papers run {name}`:")
-        lines += [f"  {line}" for line in describe_verdicts(recipe, recorded["values"])]
-    return "\n".join(lines).rstrip() + "\n"
+def render_systems(argument: str, results: Mapping[str, Any]) -> str:
+    """Write some systems of the results page, a table for each kind of task.
 
-
-def render_systems(kinds: Sequence[str], systems: Sequence[str], results: Mapping[str, Any]) -> str:
-    """Write some systems of the results page, a table for each kind of task."""
+    :param argument: kinds of task and systems, as in "documents, sentences: Cr5, OPCA"
+    """
+    kinds, _, systems = argument.partition(": ")
     lines = []
-    for kind in kinds:
-        lines += [f"**{kind}**", "", *_task_table(_tasks_of_kind(results, kind), systems), ""]
+    for kind in kinds.split(", "):
+        lines += [f"**{kind}**", "", *_task_table(kind, results, systems.split(", ")), ""]
     lines.append("`python -m papers run results`. Three seeds, each with other training texts: mean ± deviation. ")
     return "\n".join(lines) + "Reciprocal rank; nDCG@10 where ad hoc.\n"
+
+
+def render_comparison(kind: str, results: Mapping[str, Any]) -> str:
+    """Write all systems on one kind of task, and how each compares with the baseline."""
+    rows = []
+    tests = results["comparisons"][kind]
+    for name, test in sorted(tests.items(), key=lambda item: -item[1]["difference"]):
+        means = [format_figure(test["fast"]), format_figure(test["mean"]), f"{test['difference']:+.3f}"]
+        rows.append([name, str(test["queries"]), *means, _format_p(test["p"])])
+    caption = "Against `fast` on the same queries; p by randomisation with Holm's correction."
+    table = format_grid(["", "queries", "fast", "mean", "difference", "p"], rows)
+    return "\n".join([*_task_table(kind, results), "", caption, "", *table])
+
+
+def render_costs(_: str, results: Mapping[str, Any]) -> str:
+    """Write what training and searching cost each system."""
+    rows = [
+        [name, *(format_figure(cost[column]) if column in cost else "" for column in COST_COLUMNS)]
+        for name, cost in sorted(results["costs"].items())
+    ]
+    minutes = f"{results['seconds'] / 60:,.0f}"
+    caption = f"Costs are of one core; all took {minutes} minutes of one core ({results['machine']})."
+    return "\n".join([caption, "", *format_grid(["", *COST_COLUMNS.values()], rows)])
+
+
+def render_rivals(_: str, results: Mapping[str, Any]) -> str:
+    """Write which systems are significantly above their rivals, as a table and in sentences."""
+    header = ["set", "system", "queries", "mean", "nearest rival", "its mean", "p", "above", "below"]
+    claims = results["claims"]
+    rows = [_make_rival_row(name, system, tests) for name, by in claims.items() for system, tests in by.items()]
+    return "\n".join([*format_grid(header, rows), "", *(f"- {sentence}" for sentence in describe_rivals(claims))])
 
 
 def is_above(test: Mapping[str, float]) -> bool:
@@ -207,12 +203,9 @@ def _format_p(p: float) -> str:
     return "under .0002" if p < 0.0002 else f"{p:.4f}".replace("0.", ".", 1)
 
 
-def _tasks_of_kind(results: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    return {task: scores for task, scores in results["tasks"].items() if task.split(",")[0] == kind}
-
-
-def _task_table(tasks: Mapping[str, Any], systems: Sequence[str] = ()) -> list[str]:
-    """Make a row for each system, the best mean first; the mean is left out where a task was not measured."""
+def _task_table(kind: str, results: Mapping[str, Any], systems: Sequence[str] = ()) -> list[str]:
+    """Make a row for each system on the tasks of a kind, the best mean first; no mean where a task was not measured."""
+    tasks = {task: scores for task, scores in results["tasks"].items() if task.split(",")[0] == kind}
     means: dict[str, list[float]] = {}
     for scores in tasks.values():
         for name, values in scores["systems"].items():
@@ -226,22 +219,3 @@ def _task_table(tasks: Mapping[str, Any], systems: Sequence[str] = ()) -> list[s
     counts = ["queries", *(str(scores["queries"]) for scores in tasks.values()), ""]
     header = ["", *(", ".join(task.split(", ")[1:]) for task in tasks), "mean"]
     return format_grid(header, [*rows, counts])
-
-
-def _comparison_table(tests: Mapping[str, Any]) -> list[str]:
-    if not tests:
-        return []
-    rows = []
-    for name, test in sorted(tests.items(), key=lambda item: -item[1]["difference"]):
-        means = [format_figure(test["fast"]), format_figure(test["mean"]), f"{test['difference']:+.3f}"]
-        rows.append([name, str(test["queries"]), *means, _format_p(test["p"])])
-    caption = "Against `fast` on the same queries; p by randomisation with Holm's correction."
-    return [caption, "", *format_grid(["", "queries", "fast", "mean", "difference", "p"], rows), ""]
-
-
-def _cost_table(costs: Mapping[str, Any]) -> list[str]:
-    rows = [
-        [name, *(format_figure(cost[column]) if column in cost else "" for column in COST_COLUMNS)]
-        for name, cost in sorted(costs.items())
-    ]
-    return format_grid(["", *COST_COLUMNS.values()], rows)

@@ -1,15 +1,16 @@
 """Record what was measured, and write it as Markdown: the table of a recipe, and the tables inside other pages.
 
-In a page, `<!-- recipe: NAME -->` stands for a recipe's table and verdicts, `<!-- tasks: KIND, ...: SYSTEM, ... -->`
-for some systems of the results page, `<!-- fusion -->` and `<!-- box -->` for the parts of a search alone and fused
-(studies/fusion.py). `make docs` fills them in (`papers/site_tables.py`).
+In a page, `<!-- recipe: NAME -->` stands for a recipe's table and verdicts, and `<!-- verdicts -->` for all verdicts.
+`<!-- tasks: KIND, ...: SYSTEM, ... -->` is for some systems of the recipe `results`, `<!-- compared: KIND -->` for
+all, `<!-- rivals -->` and `<!-- costs -->` for its other tables. `<!-- fusion -->` and `<!-- box -->` are the parts of
+a search alone and fused (studies/fusion.py). `make docs` fills them in (`papers/site_tables.py`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from papers.runner import RECORDED, RECORDED_SMOKE, Results, Values, collect_res
 from papers.verdicts import describe_verdicts
 from paragloss.errors import InputError
 
-_MARKER = re.compile(r"<!-- (recipe|tasks|fusion|box)(?:: (.*?))? -->")
+_MARKER = re.compile(r"<!-- (recipe|verdicts|tasks|compared|rivals|costs|fusion|box)(?:: (.*?))? -->")
 #: An object without objects inside, or a list of values.
 _INNERMOST = re.compile(r"\{[^{}]*\}|\[[^{}\[\]]*\]")
 _FUSION_PARTS = {
@@ -104,16 +105,17 @@ def format_table(results: Results) -> str:
 def fill_tables(text: str, results: Mapping[str, Any]) -> str:
     """Replace the markers in a page by tables."""
 
-    def render(marker: re.Match[str]) -> str:
-        kind, argument = marker[1], marker[2] or ""
-        if kind == "recipe":
-            return render_recipe(argument, results)
-        if kind == "tasks":
-            kinds, _, systems = argument.partition(": ")
-            return overview.render_systems(kinds.split(", "), systems.split(", "), results)
-        return render_fusion(results[kind])
-
-    return _MARKER.sub(render, text)
+    renderers: dict[str, Callable[[str, Mapping[str, Any]], str]] = {
+        "recipe": render_recipe,
+        "verdicts": render_verdicts,
+        "tasks": overview.render_systems,
+        "compared": overview.render_comparison,
+        "rivals": overview.render_rivals,
+        "costs": overview.render_costs,
+        "fusion": lambda _, results: render_fusion(results["fusion"]),
+        "box": lambda _, results: render_fusion(results["box"]),
+    }
+    return _MARKER.sub(lambda marker: renderers[marker[1]](marker[2] or "", results), text)
 
 
 def render_recipe(name: str, results: Mapping[str, Any]) -> str:
@@ -124,6 +126,16 @@ def render_recipe(name: str, results: Mapping[str, Any]) -> str:
     recipe, table = load_recipe(name), Results(name, **recorded)
     lines = describe_verdicts(recipe, table.values) or ["No figure of the paper is compared with this."]
     return "\n".join([format_table(table), *lines, "", f"The paper's data: {recipe.paper}."])
+
+
+def render_verdicts(_: str, results: Mapping[str, Any]) -> str:
+    """Write the verdicts on all recorded tables."""
+    lines = []
+    for name, recorded in results["tables"].items():
+        recipe = load_recipe(name)
+        lines.append(f"- {recipe.title}, `python -m papers run {name}`:")
+        lines += [f"  {line}" for line in describe_verdicts(recipe, recorded["values"])]
+    return "\n".join(lines)
 
 
 def render_fusion(sets: Mapping[str, Any]) -> str:

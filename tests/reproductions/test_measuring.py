@@ -7,7 +7,7 @@ import scipy.stats
 
 from papers import corpora, nearest_neighbours, original_data, simulated_log
 from papers.recipes import Recipe
-from papers.tables import cr5_documents, cr5_spaces, smooth_formulas, smooth_losses, thesis_clicks, xcnn
+from papers.tables import cr5, smooth, thesis_clicks, xcnn
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.lab.descent.loop import EpochProgress
@@ -88,7 +88,7 @@ def test_a_known_item_task_finds_texts_by_titles_and_keeps_pages_without_a_title
 def test_no_bridge_between_two_languages_has_both():
     texts = {"da": "a", "en": "b", "it": "c", "ru": "d"}
     train = [Concept(str(i), dict(list(texts.items())[i % 2 : 3 + i % 2])) for i in range(40)]  # da en it, or en it ru
-    bridges = cr5_documents.select_bridges(corpora.Split(train, []), ["da", "ru"], 100, 0)
+    bridges = cr5.select_bridges(corpora.Split(train, []), ["da", "ru"], 100, 0)
     assert {tuple(c.texts) for c in bridges} == {("da", "en"), ("ru", "en")}
 
 
@@ -133,7 +133,7 @@ def test_without_validation_the_last_epoch_is_the_best():
 
 def test_packages_of_one_small_source_are_partly_relevant():
     names = ["game:1", "game-data:2", "other:3", *(f"python3-{i}:4" for i in range(9))]
-    links = smooth_losses.find_links("ddtp", [Concept(name, {}) for name in names])
+    links = smooth.find_links("ddtp", [Concept(name, {}) for name in names])
     assert links == {"game:1": {"game-data:2"}, "game-data:2": {"game:1"}}, "nine packages are no source"
 
 
@@ -141,7 +141,7 @@ def test_a_random_order_scores_what_chance_gives():
     queries = [Query(str(i), "", "en") for i in range(2000)]
     qrels = {query.id: {"a": 2, "b": 0, "c": 0, "d": 0} for query in queries}
     judged = JudgedCollection(queries, {name: Document(name, "", "fr") for name in "abcd"}, qrels)
-    columns = smooth_losses.measure_random_order(judged, 0)
+    columns = smooth.measure_random_order(judged, 0)
     assert np.mean(columns["P_mr@1"]) == pytest.approx(1 / 4, abs=0.03)
     assert np.mean(columns["MRR_mr"]) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, abs=0.03)
 
@@ -156,8 +156,8 @@ def test_each_session_with_one_opened_document_counts_once():
 
 
 def test_the_gradient_of_the_smooth_cosine_is_bounded_by_one_over_epsilon():
-    assert smooth_formulas.steepest_gradient(0.001, 0.5) == pytest.approx(1 / (0.501 * 1.5), rel=1e-3)
-    assert smooth_formulas.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
+    assert smooth.steepest_gradient(0.001, 0.5) == pytest.approx(1 / (0.501 * 1.5), rel=1e-3)
+    assert smooth.steepest_gradient(0.001, 0.0) == pytest.approx(1000, rel=1e-3)
 
 
 def test_the_heat_map_is_the_partial_derivative_of_the_smooth_cosine():
@@ -167,13 +167,13 @@ def test_the_heat_map_is_the_partial_derivative_of_the_smooth_cosine():
     x1, x2, step = np.array([0.3, -0.7, 0.01]), np.array([-0.2, 0.6, 0.02]), 1e-6
     for epsilon in (0.05, 0.5):
         slope = (smooth_cosine(x1 + step, x2, epsilon) - smooth_cosine(x1 - step, x2, epsilon)) / (2 * step)
-        assert smooth_formulas.differentiate(x1, x2, epsilon) == pytest.approx(slope, rel=1e-5)
+        assert smooth.differentiate(x1, x2, epsilon) == pytest.approx(slope, rel=1e-5)
     zero = np.zeros(1)
-    assert smooth_formulas.differentiate(zero, zero, 0.2) == pytest.approx(1 / (0.2 * (np.sqrt(2) + 0.2)))
+    assert smooth.differentiate(zero, zero, 0.2) == pytest.approx(1 / (0.2 * (np.sqrt(2) + 0.2)))
 
 
 def test_the_share_above_counts_pairs():
-    assert smooth_losses.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
+    assert smooth.share_above(np.array([0.1, 0.5]), np.array([0.2, 0.4, 0.6])) == pytest.approx(2 / 6)
 
 
 def test_pages_of_a_limited_vocabulary_have_no_other_words():
@@ -227,9 +227,9 @@ def test_parts_on_the_papers_own_data_exist_where_their_files_do(tmp_path, monke
 def test_europarl_has_as_many_candidates_as_the_paper_where_it_has_the_sentences():
     sentences = corpora.Split(CONCEPTS[:20], CONCEPTS[20:])
     test = CONCEPTS[20:25]
-    others = cr5_spaces.select_distractors(sentences, test)
+    others = cr5.select_distractors(sentences, test)
     assert others == [*CONCEPTS[:20], *CONCEPTS[25:]]
-    assert len(cr5_spaces.select_distractors(sentences, test, candidates=12)) == 7
+    assert len(cr5.select_distractors(sentences, test, candidates=12)) == 7
 
 
 def test_lsclir_queries_keep_only_documents_that_are_present(tmp_path, monkeypatch):
