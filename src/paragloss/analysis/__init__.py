@@ -46,15 +46,15 @@ def _build_analyzer(lang: str, stem: bool, stop: bool) -> Analyzer:
     :param stop: whether stop words are left out
     """
     if lang == "zh":
-        from paragloss.analysis import chinese
         from paragloss.analysis._segmented import SegmentedAnalyzer
+        from paragloss.analysis.chinese import segment_chinese
 
-        return SegmentedAnalyzer(lang, chinese.make_chinese_segmenter(), stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, segment_chinese, stem=stem, stop=stop)
     if lang in _LANGUAGES_SPLIT_BY_ICU:
-        from paragloss.analysis import icu
         from paragloss.analysis._segmented import SegmentedAnalyzer
+        from paragloss.analysis.icu import make_icu_segmenter
 
-        return SegmentedAnalyzer(lang, icu.make_icu_segmenter(lang), stem=stem, stop=stop)
+        return SegmentedAnalyzer(lang, make_icu_segmenter(lang), stem=stem, stop=stop)
     from paragloss.analysis.spaces import SpacedAnalyzer
 
     return SpacedAnalyzer(lang, stem=stem, stop=stop)

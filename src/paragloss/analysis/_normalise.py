@@ -94,8 +94,10 @@ _DEVANAGARI = str.maketrans({"\u093c": None, "ँ": "ं"})
 _NASAL = re.compile("[ङञणनम]्(?=[क-ह])")
 
 
-def fold(token: str, lang: str) -> str:
+def fold_token(token: str, lang: str) -> str:
     """Remove from a token what does not distinguish words: case, elided articles, optional marks, forms of digits.
+
+    `L’École` is folded to `école` in French, `dog's` to `dog` in English, and `C++` to `cpp` in all languages.
 
     :param token: a token that is not empty
     :param lang: the code of its language, which decides about elided articles, possessives and the dotless i
@@ -103,7 +105,7 @@ def fold(token: str, lang: str) -> str:
     """
     if token.isascii() and token.isalnum() and lang not in _CUT_AT_APOSTROPHE:
         return token.lower()
-    if token[-1] in "+#":
+    if token[-1] in "+#":  # only in names such as C++ and C#
         return _SIGNED_NAMES.get(token.lower(), "")
     word = _fold_case(token, lang)
     if word.isalpha() and _TATWEEL not in word:  # no marks, signs or digits

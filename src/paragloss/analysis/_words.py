@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from paragloss.analysis._normalise import fold, get_term_normalizer, get_word_normalizer
+from paragloss.analysis._normalise import fold_token, get_term_normalizer, get_word_normalizer
 from paragloss.analysis._stemming import get_stemmer
 from paragloss.analysis._stopwords import stopwords
 from paragloss.types import Integers, Span, TokenizedText
@@ -60,11 +60,12 @@ class TokenNormalizer:
     def tokenize(self, text: str, tokens: Sequence[str], starts: Integers, closing: str = "") -> TokenizedText:
         """Turn the tokens of a text into terms with their offsets; each distinct token is normalised once.
 
-        A word is a distinct token that has a term.
+        A word is a distinct token that has a term: stop words and signs are none.
 
+        :param text: the text
         :param tokens: the tokens of the text, in order
         :param starts: the offset of each token, (n_tokens,)
-        :param closing: characters that don't count in the length of a token where they end it
+        :param closing: signs that don't count in the length of a token where they end it, such as a quotation mark
         """
         distinct_tokens = list(dict.fromkeys(tokens))
         words: list[str] = []
@@ -107,7 +108,7 @@ class TokenNormalizer:
         return self._stem_ascii(word) or word
 
     def _spell(self, token: str) -> str:
-        return self._normalize_word(fold(token, self._lang))
+        return self._normalize_word(fold_token(token, self._lang))
 
 
 class TermCache(dict[str, str]):

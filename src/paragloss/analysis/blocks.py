@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
+from typing import NamedTuple
 
 from paragloss.analysis._stopwords import stopwords
 from paragloss.languages import identify_one, known_codes, script_of, scripts_of
@@ -45,7 +46,8 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
     if not function_words and not lang_by_script:
         return {}
     own_words = _function_words().get(lang, frozenset())
-    classifier = _LineClassifier(own_words, function_words, lang_by_script)
+    all_function_words = frozenset().union(*function_words.values())
+    classifier = _LineClassifier(own_words, function_words, all_function_words, lang_by_script)
     foreign_blocks: dict[str, list[tuple[int, int]]] = {}
     for block_lang, spans in _group_foreign_lines(text, words_by_line, classifier).items():
         if _are_in_language(text, spans, block_lang, lang):
@@ -74,42 +76,30 @@ def _group_foreign_lines(
     return spans_by_lang
 
 
-class _LineClassifier:
-    """Tells the foreign language of a line by its script or its function words."""
+class _LineClassifier(NamedTuple):
+    """Tells the foreign language of a line of a text by its script or its function words."""
 
-    def __init__(
-        self,
-        own_words: frozenset[str],
-        function_words: Mapping[str, frozenset[str]],
-        lang_by_script: Mapping[str, str],
-    ) -> None:
-        """Make a classifier for the lines of one text.
-
-        :param own_words: the function words of the text's own language
-        :param function_words: for each other language that the text may have lines in, its function words
-        :param lang_by_script: the language of the lines in each foreign script
-        """
-        self._own_words = own_words
-        self._function_words = function_words
-        self._all_function_words = frozenset().union(*function_words.values())
-        self._lang_by_script = lang_by_script
+    own_words: frozenset[str]  # function words of the text's own language
+    function_words: Mapping[str, frozenset[str]]  # of each other language that the text may have lines in
+    all_function_words: frozenset[str]  # of these together
+    lang_by_script: Mapping[str, str]  # of the lines in each foreign script
 
     def classify(self, line: str, words: Sequence[str]) -> str:
         """Return the foreign language of a line, or "" for a line in the text's own language.
 
         :param words: the lower-cased words of the line
         """
-        lang_of_script = self._lang_by_script.get(script_of(line) or "") if self._lang_by_script else None
+        lang_of_script = self.lang_by_script.get(script_of(line) or "") if self.lang_by_script else None
         return lang_of_script or self._classify_by_function_words(words)
 
     def _classify_by_function_words(self, words: Sequence[str]) -> str:
         """Return the foreign language that most words of a line are function words of, "" if these are too few."""
-        if not _are_enough(_count_members(words, self._all_function_words), words):  # nearly every line
+        if not _are_enough(_count_members(words, self.all_function_words), words):  # nearly every line
             return ""
-        count_by_lang = {lang: _count_members(words, members) for lang, members in self._function_words.items()}
+        count_by_lang = {lang: _count_members(words, members) for lang, members in self.function_words.items()}
         likeliest = max(count_by_lang, key=count_by_lang.__getitem__)
         count = count_by_lang[likeliest]
-        is_foreign = _are_enough(count, words) and count > _count_members(words, self._own_words)
+        is_foreign = _are_enough(count, words) and count > _count_members(words, self.own_words)
         return likeliest if is_foreign else ""
 
 
@@ -141,13 +131,18 @@ def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
     function_word_counts = _count_foreign_function_words(words, lang)
     if function_word_counts.total() < min_count:
         return []
-    langs_by_word = _langs_by_function_word()
+    count_by_lang = _count_by_language(function_word_counts)
+    candidates = [candidate for candidate, count in count_by_lang.items() if count >= min_count]
+    return sorted(candidates, key=lambda candidate: (-count_by_lang[candidate], candidate))[:MAX_CANDIDATES]
+
+
+def _count_by_language(function_word_counts: Mapping[str, int]) -> Counter[str]:
+    """Add up for each language how often a text has its function words; a word of several counts for each of them."""
     count_by_lang = Counter[str]()
     for word, count in function_word_counts.items():
-        for word_lang in langs_by_word[word]:
-            count_by_lang[word_lang] += count
-    frequent_langs = [word_lang for word_lang, count in count_by_lang.items() if count >= min_count]
-    return sorted(frequent_langs, key=lambda word_lang: (-count_by_lang[word_lang], word_lang))[:MAX_CANDIDATES]
+        for lang in _langs_by_function_word()[word]:
+            count_by_lang[lang] += count
+    return count_by_lang
 
 
 def _count_foreign_function_words(words: Sequence[str], lang: str) -> Counter[str]:

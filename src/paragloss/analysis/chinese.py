@@ -7,7 +7,6 @@ dictionary is not used: it splits a word differently in different sentences, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,16 +15,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ]*")
 _PIECES = re.compile(r"[A-Za-z0-9]+| ")
 
 
-def make_chinese_segmenter() -> Callable[[str], list[str]]:
-    """Return a function that splits a text into all its pieces, in Simplified characters."""
-
-    def segment(text: str) -> list[str]:
-        if _PLAIN.fullmatch(text):
-            return _PIECES.findall(text)
-        pieces: list[str] = _load_jieba().cut(text if text.isascii() else _simplify(text), False)
-        return pieces
-
-    return segment
+def segment_chinese(text: str) -> list[str]:
+    """Split a text into all its pieces, words or not, in Simplified characters."""
+    if _PLAIN.fullmatch(text):
+        return _PIECES.findall(text)
+    pieces: list[str] = _load_jieba().cut(text if text.isascii() else _simplify(text), False)
+    return pieces
 
 
 @cache

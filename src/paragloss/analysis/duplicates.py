@@ -27,10 +27,11 @@ _EXACT_HASH_BYTES = 8
 
 
 def compute_signature(terms: Sequence[str]) -> bytes:
-    """Compute the signature of a document from the terms of its text, in order.
+    """Compute the signature of a document, by which its copies are recognised without comparing texts.
 
+    :param terms: the terms of the document's text, in order
     :return: 8 bytes that are equal for equal terms, then, unless the text is short, 128 bytes, one for each bin of the
-        MinHash (0 for an empty bin); empty for a text without terms
+        MinHash of the pairs of neighbouring terms (0 for an empty bin); empty for a text without terms
     """
     terms = terms[:MAX_TERMS]
     if not terms:
@@ -38,7 +39,9 @@ def compute_signature(terms: Sequence[str]) -> bytes:
     encoded_terms = "\n".join(terms).encode("utf-8", "surrogatepass")
     exact_hash = blake2b(encoded_terms, digest_size=_EXACT_HASH_BYTES).digest()
     pairs = {f"{first} {second}" for first, second in pairwise(terms)}
-    return exact_hash + _compute_minhash(pairs) if len(pairs) >= MIN_PAIRS else exact_hash
+    if len(pairs) < MIN_PAIRS:
+        return exact_hash
+    return exact_hash + _compute_minhash(pairs)
 
 
 def estimate_similarity(first: bytes, second: bytes) -> float:

@@ -33,18 +33,18 @@ _IS_SYMBOL = np.zeros(128, bool)
 _IS_SYMBOL[[ord(character) for character in "0123456789{}()[]<>=+*/\\|_#$%^&@~`\"';:"]] = True
 
 
-def split_passages(text: str, *, tokens: int = PASSAGE_TOKENS) -> list[Span]:
-    """Split a text into passages.
+def split_passages(text: str) -> list[Span]:
+    """Split a text into passages of about PASSAGE_TOKENS tokens.
 
-    :param tokens: about how many tokens a passage has.
-    :return: the (start, end) of each passage, which ends with a line, a sentence or a word.
+    :return: the (start, end) of each passage, which ends with a line, a sentence or a word; the last one takes what
+        would be a short remainder
     """
     tokens_before = _estimate_tokens(text)  # non-decreasing, so offsets are found by binary search
     spans: list[Span] = []
     start = 0
-    while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * tokens:
-        earliest_end = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * tokens))
-        latest_end = int(np.searchsorted(tokens_before, tokens_before[start] + tokens))
+    while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * PASSAGE_TOKENS:
+        earliest_end = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * PASSAGE_TOKENS))
+        latest_end = int(np.searchsorted(tokens_before, tokens_before[start] + PASSAGE_TOKENS))
         end = _find_last_boundary(text, earliest_end, latest_end)
         spans.append((start, end))
         start = end

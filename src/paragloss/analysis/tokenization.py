@@ -131,7 +131,7 @@ def unpack_texts(data: bytes, text: str) -> TextAnalysis | None:
         if version != _FORMAT_VERSION or text_length != len(text):
             return None
         passages, texts_start = _unpack_spans(unpacked, _HEADER.size)
-        return TextAnalysis(tuple(_iterate_texts(unpacked, texts_start, text)), passages)
+        return TextAnalysis(tuple(_unpack_tokenized_texts(unpacked, texts_start, text)), passages)
     except (zlib.error, struct.error, ValueError):
         return None
 
@@ -142,8 +142,8 @@ def _unpack_spans(data: memoryview, position: int) -> tuple[tuple[Span, ...], in
     return tuple(zip(limits[::2].tolist(), limits[1::2].tolist(), strict=True)), end
 
 
-def _iterate_texts(data: memoryview, position: int, text: str) -> Iterator[TokenizedText]:
-    """Yield the tokenized texts that `pack_texts` wrote one after the other.
+def _unpack_tokenized_texts(data: memoryview, position: int, text: str) -> Iterator[TokenizedText]:
+    """Yield the tokenized texts that `pack_texts` wrote one after the other: the text in each of its languages.
 
     :param data: the bytes after decompression
     :param position: where the first text begins

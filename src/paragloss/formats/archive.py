@@ -45,8 +45,9 @@ class DocumentArchive:
         self.names = dict.fromkeys(part.filename for part in parts)  # each once, in their order
 
     def read_part(self, name: str) -> bytes:
-        """Return the bytes of a part; none if there is no such part.
+        """Return the bytes of a part, b"" if there is no such part.
 
+        :param name: the part's path in the archive, such as `word/document.xml`
         :raises InputError: if the part is damaged, encrypted or too large
         """
         if name not in self.names:
@@ -81,6 +82,7 @@ class DocumentArchive:
         """Build the document of this file, with the title and language that it declares.
 
         :param id: the id of the document; if it is "", the file's name
+        :param text: its text
         :param if_empty: the message of the error that is raised if there is no text
         :param properties_part: the name of the part that declares title and language
         :param title: used where the file declares none

@@ -106,7 +106,7 @@ class _Table:
         self._line_number = 0  # of the last line that was read: a row may take several lines
         self._lines = self._read_counted_lines()
         self._header = next((line for line in self._lines if line.strip()), "").strip("\r\n")
-        self._delimiter = max(_DELIMITERS, key=lambda mark: _rate_columns(_split_columns(self._header, mark)))
+        self._delimiter = _guess_delimiter(self._header)
         written_columns = _split_columns(self._header, self._delimiter)
         self._columns = [column.lower() for column in written_columns]
         self.has_text = "text" in self._columns or "title" in self._columns
@@ -142,22 +142,27 @@ class _Table:
     def _read_rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield (number of the last line, cells) of every row that is not empty; what is no row is reported."""
         rows = csv.reader(self._lines, delimiter=self._delimiter, strict=True)
-        is_at_end = False
-        while not is_at_end:
+        while True:
             try:
-                cells = next(rows, None)
+                cells = next(rows)
+            except StopIteration:
+                return
             except csv.Error as error:
                 remedy = "close every quotation mark, and double those inside a quoted cell"
                 problem = InputError(f"not a row of a table ({error}); {remedy}")
                 raise_or_report(problem, self._path, self._line_number, self._on_error)
                 continue
-            is_at_end = cells is None
             if cells:
                 yield self._line_number, cells
 
     def _make_header_error(self, problem: str, remedy: str) -> InputError:
         header_text = self._header.strip()[:60]
         return InputError(f"{problem} in the header {header_text!r}; {remedy}", location=f"{self._path}:1")
+
+
+def _guess_delimiter(header: str) -> str:
+    """Return the sign that divides a header into most columns of known names, of equal ones into most columns."""
+    return max(_DELIMITERS, key=lambda delimiter: _rate_columns(_split_columns(header, delimiter)))
 
 
 def _split_columns(line: str, delimiter: str) -> list[str]:

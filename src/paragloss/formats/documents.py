@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -157,25 +158,17 @@ class _SourceFile(NamedTuple):
     problem: str = ""
 
 
+@dataclass
 class _FolderReader:
     """Reads the files of a folder in their order, while other processes read the next ones ahead."""
 
-    def __init__(
-        self,
-        folder: Path,
-        make_id: Callable[[str], str],
-        should_read: Callable[[Path], bool],
-        file_reader: _FileReader,
-        readers: int,
-    ) -> None:
-        """Prepare to read a folder; see `read_documents` for the arguments."""
-        self._folder = folder
-        self._make_id = make_id
-        self._should_read = should_read
-        self._file_reader = file_reader
-        self._readers = readers
-        self._n_supported = 0  # files of supported formats
-        self._n_left_out = Counter[str]()  # other files, by suffix
+    _folder: Path
+    _make_id: Callable[[str], str]
+    _should_read: Callable[[Path], bool]
+    _file_reader: _FileReader
+    _readers: int  # processes
+    _n_supported: int = 0  # files of supported formats
+    _n_left_out: Counter[str] = field(default_factory=Counter)  # other files, by suffix
 
     def read(self) -> Iterator[Document]:
         """Yield the documents of all files, in the order of the files.
@@ -241,16 +234,19 @@ class _FolderReader:
         self._file_reader.on_error(error)
 
 
-class _FileReader:
+class _FileReader(NamedTuple):
     """Reads single files and what is inside them, with the callbacks of one call of `read_documents`."""
 
-    def __init__(
-        self, on_file_end: Callable[[Path, bool], None], on_error: OnError, on_scanned_page: scans.ScanProgress
-    ) -> None:
-        self.on_file_end, self.on_error, self.on_scanned_page = on_file_end, on_error, on_scanned_page
+    on_file_end: Callable[[Path, bool], None]
+    on_error: OnError
+    on_scanned_page: scans.ScanProgress
 
     def read_reporting_errors(self, source: _SourceFile) -> Iterator[Document]:
-        """Yield the documents of a file; an error goes to `on_error` where there is one."""
+        """Yield the documents of a file that is not inside another one, and tell `on_file_end` of its end.
+
+        An error is passed to `on_error`, or raised where there is none. A file that turns out to be empty counts as one
+        that was read to its end.
+        """
         if source.problem and self.on_error is not None:
             self.on_error(InputError(source.problem, location=source.path))
             return
@@ -290,9 +286,10 @@ class _FileReader:
     def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
         """Yield the document of a file, and those of its attachments if it is a mail message.
 
-        A picture among the files of a folder that has no words is left out, unless errors are reported.
+        A picture without words among the files of a folder is left out, unless errors are reported.
 
         :param kind: the suffix that names the format of the file
+        :param depth: how many archives, mailboxes and messages the file is inside of
         """
         is_optional = source.pending is not None and kind in scans.IMAGES and self.on_error is None
         try:

@@ -68,8 +68,9 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
 def make_mail_document(
     id: str, body: str, subject: str, headers: dict[str, str], attachments: list[str], path: PathLike
 ) -> Document:
-    """Build the document of a message.
+    """Build the document of a mail message.
 
+    :param id: the id of the document
     :param body: the text of the document
     :param subject: its title
     :param headers: values of `from`, `to` and `date`, which become meta; empty ones are left out

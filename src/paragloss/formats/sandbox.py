@@ -221,8 +221,10 @@ def _count_seconds(path: PathLike) -> int:
 
 
 def _exchange_with(process: subprocess.Popen[bytes], request: Request) -> Answer | Failure | None:
-    """Send a request to a child process and wait for its answer.
+    """Send a request to a child process and wait for its answer, as long as its limit of time allows.
 
+    :param process: the process, with its standard input and output
+    :param request: the request; the limit by the clock is a multiple of its seconds of processor time
     :return: the answer; None if the process ends without one, or is killed because it takes too long
     """
     assert process.stdin is not None

@@ -171,7 +171,7 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
             try:
                 line = _decode_line(line_bytes, offset, limit)
             except InputError as error:
-                has_text = True
+                has_text = True  # a line that can't be decoded is not blank
                 raise_or_report(error, path, number, on_error)
                 continue
             has_text = has_text or bool(line.strip())

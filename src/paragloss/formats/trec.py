@@ -353,15 +353,17 @@ def _read_closed_elements(body: str) -> dict[str, list[str]]:
 
 
 def _remove_elements(body: str, names: frozenset[str]) -> str:
-    """Return markup without some elements; one that is never closed is removed up to the end.
+    """Return markup without the elements of some names; one that is never closed is removed up to the end.
 
     :param body: the markup inside a document or topic
     :param names: the names of these elements, in lower case
     """
     pieces: list[str] = []
-    position, open_element = 0, ""
+    position = 0  # behind the last element that was removed
+    open_element = ""  # the name of the element that is being removed
     for tag in _TAG.finditer(body):
-        name, is_closing = tag["name"].lower(), bool(tag["slash"])
+        name = tag["name"].lower()
+        is_closing = bool(tag["slash"])
         if not open_element and not is_closing and name in names:
             pieces.append(body[position : tag.start()])
             open_element = name

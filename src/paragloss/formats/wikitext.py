@@ -54,14 +54,14 @@ def _remove_elements(text: str) -> str:
 def _find_elements(text: str) -> Iterator[tuple[int, int]]:
     """Yield the (start, end) of each outermost element to be removed: notes, formulas and the like.
 
-    Tags inside an element are read while its end is looked for, so that the loop goes on behind it.
+    A closing tag that nothing opened is not one. Tags inside an element are read while its end is looked for, so that
+    the loop goes on behind it.
     """
     tags = _REMOVED_TAG.finditer(text)
     for tag in tags:
-        is_unopened_end = bool(tag["slash"])
-        is_empty_element = tag[0].endswith("/>")
-        if is_unopened_end:
+        if tag["slash"]:
             continue
+        is_empty_element = tag[0].endswith("/>")
         end = tag.end() if is_empty_element else _find_element_end(text, tag, tags)
         yield tag.start(), end
 

@@ -69,11 +69,11 @@ class _ElementBuilder:
         parser.EntityDeclHandler = _refuse_entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element if it is a chosen one or inside one.
+        """Open an element if it is a chosen one or inside one; others are passed over.
 
         :param name: its name with its namespace, as expat gives it: `NAMESPACE}NAME`
         :param attributes: its attributes, named likewise
-        :raises InputError: if elements are nested too deep
+        :raises InputError: if elements are nested too deep, or the outermost one is too large
         """
         local_name = _remove_namespace(name)
         if not self.depth:
@@ -85,7 +85,7 @@ class _ElementBuilder:
             raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
         local_attributes = {_remove_namespace(key): value for key, value in attributes.items()}
         n_characters = sum(len(key) + len(value) for key, value in local_attributes.items())
-        self.grow(_CHARACTERS_PER_ELEMENT + len(local_name) + n_characters)
+        self.count_characters(_CHARACTERS_PER_ELEMENT + len(local_name) + n_characters)
         self.builder.start(local_name, local_attributes)
 
     def end(self, name: str) -> None:
@@ -100,12 +100,12 @@ class _ElementBuilder:
     def data(self, text: str) -> None:
         """Add text to the open element."""
         if self.depth:
-            self.grow(len(text))
+            self.count_characters(len(text))
             self.builder.data(text)
 
-    def grow(self, size: int) -> None:
+    def count_characters(self, n_characters: int) -> None:
         """Count characters against the limit of one element."""
-        self.size += size
+        self.size += n_characters
         if self.size > self.limit:
             raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
 
