@@ -51,7 +51,11 @@ class Arrays:
     """
 
     def __init__(self, device: str | None = None) -> None:
-        """Choose a device; raise ModelError if it can't be used."""
+        """Choose a device.
+
+        :param device: "numpy", a device of torch, or None for the default
+        :raises ModelError: if the device can't be used
+        """
         if device is None:
             device = "cpu" if importlib.util.find_spec("torch") else "numpy"
         problem = find_device_problem(device)
@@ -106,7 +110,7 @@ class Arrays:
         return Sparse(self._compress_rows(matrix), self._compress_rows(matrix.T.tocsr()))
 
     def _compress_rows(self, matrix: sp.csr_matrix) -> Any:
-        """Move a sparse matrix to the device, as float32 in CSR format."""
+        """Move a sparse matrix, (rows, columns), to the device, as float32 in compressed rows (CSR)."""
         if self.torch is None:
             return matrix.astype(np.float32)
         with warnings.catch_warnings():
@@ -145,7 +149,10 @@ class Sparse:
         return self.columns @ dense
 
     def energy(self, arrays: Arrays) -> Dense:
-        """Compute the sum of the squares of each column: (columns, 1)."""
+        """Compute the sum of the squares of each column of the matrix: (columns, 1).
+
+        :param arrays: the device that the matrix is on
+        """
         if arrays.torch is None:
             squares = self.columns.multiply(self.columns)
             return np.asarray(squares.sum(1), np.float32).reshape(-1, 1)
@@ -166,15 +173,26 @@ def orthonormalize(arrays: Arrays, block: Dense, basis: Dense | None = None) -> 
 
     Columns that add nothing are dropped. Done twice, because float32 is inexact.
 
+    :param arrays: the device that the arrays are on
     :param block: (size, columns)
-    :param basis: (size, basis columns), orthonormal
+    :param basis: (size, basis columns), orthonormal; None for no basis
     """
     for _ in range(2):
         if basis is not None and basis.shape[1]:
             block = block - basis @ (basis.T @ block)
         gram = arrays.gram(block, block)
-        values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        largest = max(values[-1], np.finfo(np.float32).tiny)
-        is_independent = values > 1e-9 * largest
-        block = block @ arrays.small(vectors[:, is_independent] / np.sqrt(values[is_independent]))
+        block = block @ arrays.small(compute_whitening((gram + gram.T) / 2, tolerance=1e-9))
     return block
+
+
+def compute_whitening(gram: npt.NDArray[np.float64], *, tolerance: float) -> npt.NDArray[np.float64]:
+    """Compute a matrix T with T' gram T = I: (size, directions), the direction of the largest eigenvalue last.
+
+    :param gram: a symmetric positive semi-definite matrix, (size, size)
+    :param tolerance: a direction is left out if its eigenvalue is at most this part of the largest one: up to
+        rounding, it is then a mixture of the others
+    """
+    values, vectors = np.linalg.eigh(gram)  # ascending
+    largest = max(values[-1], np.finfo(np.float32).tiny)
+    is_independent = values > tolerance * largest
+    return np.asarray(vectors[:, is_independent] / np.sqrt(values[is_independent]))

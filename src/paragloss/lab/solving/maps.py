@@ -108,6 +108,8 @@ def _whitening(rows: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.fl
 def find_nearest_targets(queries: Floats, targets: Floats, *, hubness: Floats, block: int = 1024) -> Integers:
     """Return the row number of the target with the highest CSLS similarity to each query: (queries,).
 
+    :param queries: (queries, dimensions) unit vectors
+    :param targets: (targets, dimensions) unit vectors
     :param hubness: (targets,) how similar each target is to its neighbours, see `neighbourhood`
     :param block: queries computed at a time
     """
@@ -140,8 +142,10 @@ def find_mutual_neighbours(source: Floats, target: Floats, *, k: int = 10) -> In
 def refine_rotation(source: Floats, target: Floats, P: Floats, *, rounds: int = 5) -> tuple[Floats, float]:
     """Improve a rotation by learning it again, `rounds` times, from the mutual neighbours that it maps together.
 
-    :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
+    :param source: (source words, dimensions) word vectors, most frequent words first
+    :param target: (target words, dimensions) likewise
     :param P: (dimensions, dimensions) the rotation to start from
+    :param rounds: how often it is learned again
     :return: the rotation of the best round by mean cosine (Conneau et al. 2018, section 3.5), and that mean cosine
     """
     source, target = source[:WORDS_FOR_REFINEMENT], target[:WORDS_FOR_REFINEMENT]
@@ -163,7 +167,8 @@ def self_learn_rotation(source: Floats, target: Floats, P: Floats, *, tolerance:
 
     Artetxe, Labaka and Agirre, "Learning bilingual word embeddings with (almost) no bilingual data", ACL 2017.
 
-    :param source: (source words, dimensions) word vectors, most frequent words first; `target` likewise
+    :param source: (source words, dimensions) word vectors, most frequent words first
+    :param target: (target words, dimensions) likewise
     :param P: (dimensions, dimensions) the rotation to start from
     :param tolerance: by how much the mean cosine must rise for another round
     """
@@ -220,6 +225,8 @@ def measure_agreement(mapped: Floats, target: Floats, *, seed: int = 0) -> tuple
 def _count_confirmed_pairs(mapped: Floats, target: Floats, training_pairs: Integers, held_out_pairs: Integers) -> int:
     """Count held-out pairs that are each other's nearest under the rotation that the training pairs learn.
 
+    :param mapped: (source words, dimensions) mapped source vectors
+    :param target: (target words, dimensions)
     :param training_pairs: (pairs, 2) row numbers in `mapped` and in `target`
     :param held_out_pairs: likewise
     """

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from paragloss.lab.solving.arrays import PANEL
+from paragloss.lab.solving.arrays import PANEL, compute_whitening
 from paragloss.lab.solving.spectral import Product, find_singular_vectors
 from paragloss.types import Floats, Integers
 
@@ -38,7 +38,11 @@ def find_oriented_directions(
     ratios. A solve starts from lambda v, where it would end had the iteration converged.
 
     :param rows: documents of each language, (documents, terms)
-    :param concepts: concept of each document of each language
+    :param concepts: number of the concept of each document, for each language
+    :param dim: how many directions are wanted
+    :param gamma: what is added to the variance of the noise in every direction
+    :param seed: of the random vectors that the search for CL-LSI's directions starts from
+    :param tolerance: a round that raises the sum of the ratios by less than this part is the last
     :return: ratios (dim,), largest first, and directions (all terms, dim) with v'(N + gamma I)v = 1
     """
     covariances = _Covariances(rows, concepts, gamma)
@@ -59,7 +63,12 @@ class _Covariances:
     """The covariances S and N as operators on directions, (all terms, columns)."""
 
     def __init__(self, rows: Sequence[sp.csr_matrix], concepts: Sequence[Integers], gamma: float) -> None:
-        """Prepare the products for documents and their concepts; see `find_oriented_directions` for the arguments."""
+        """Prepare the products with the documents and with their sums and means by concept.
+
+        :param rows: documents of each language, (documents, terms)
+        :param concepts: number of the concept of each document, for each language
+        :param gamma: what is added to the variance of the noise in every direction
+        """
         documents = sp.block_diag(rows, format="csr").astype(np.float32)  # (documents, all terms)
         self._concept = np.concatenate(list(concepts))  # of each document
         sizes = np.bincount(self._concept)[self._concept]  # of each document's concept, in documents
@@ -109,6 +118,10 @@ def _mark_concepts(concept_of_document: Integers) -> sp.csr_matrix:
 def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int) -> tuple[Floats, Floats]:
     """Find the best ratios of signal to noise within the span of some directions.
 
+    The small problem is solved exactly: in coordinates in which the noise is the identity, the ratios are the
+    eigenvalues of the signal.
+
+    :param covariances: of signal and noise
     :param directions: (all terms, columns)
     :param width: how many ratios are wanted
     :return: ratios, largest first, and their directions, (all terms, width or fewer)
@@ -116,20 +129,12 @@ def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int)
     noise = (directions.T @ covariances.apply_noise(directions)).astype(np.float64)  # (columns, columns)
     documents = covariances.center_documents(directions)
     signal = (documents.T @ documents).astype(np.float64)  # (columns, columns)
-    whitening = _whiten(noise)
+    whitening = compute_whitening(noise, tolerance=1e-6)
     all_values, all_vectors = np.linalg.eigh(whitening.T @ signal @ whitening)  # ascending
     values, vectors = all_values[::-1][:width], all_vectors[:, ::-1][:, :width]
     is_nonzero = values > 1e-6 * values[0]
     mixture = (whitening @ vectors[:, is_nonzero]).astype(np.float32)
     return values[is_nonzero].astype(np.float32), directions @ mixture
-
-
-def _whiten(noise: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Compute a matrix T with T' noise T = I, (columns, independent columns), from a symmetric matrix."""
-    values, vectors = np.linalg.eigh(noise)
-    # A direction below this bound is a mixture of the others, up to the rounding of float32.
-    is_independent = values > 1e-6 * values[-1]
-    return np.asarray(vectors[:, is_independent] / np.sqrt(values[is_independent]))
 
 
 def conjugate_gradients(
@@ -149,7 +154,9 @@ def conjugate_gradients(
     :param apply: multiplies the matrix by columns
     :param right: (size, columns)
     :param scale: (size, 1) the inverse diagonal of the matrix, as preconditioner
-    :param start: where to start; zeros by default
+    :param start: (size, columns) where to start; zeros by default
+    :param tolerance: how small a residual has to be, as a part of the right side
+    :param max_steps: steps at most, for each panel of columns
     """
     start = np.zeros_like(right) if start is None else start
     solutions = []
@@ -173,6 +180,7 @@ def _solve_panel(
     :param scale: D, (size, 1)
     :param start: where X starts, (size, columns)
     :param tolerance: a column is solved when its residual is below this part of its right side
+    :param max_steps: steps at most
     :return: X
     """
     X = start.copy()

@@ -13,6 +13,7 @@ documents as eigenvalues do, and so a solve takes few more steps for a million d
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,6 @@ class Regression:
             self.terms += n_terms
             self.sizes[concept_of_document] += 1
         self.iterations = 0.0  # of conjugate gradients, times the columns they were for
-        self._diagonal: tuple[Dense, Dense] | None = None  # of X^T X, and of the same with centred columns
 
     @classmethod
     def from_blocks(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
@@ -71,9 +71,7 @@ class Regression:
     def with_lambda(self, lambda_: float) -> Regression:
         """Return the same regression at another λ."""
         parts = [(language.X, language.concepts) for language in self.languages]
-        regression = Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
-        regression._diagonal = self._diagonal
-        return regression
+        return Regression(parts, self.concepts, self.arrays, lambda_=lambda_)
 
     def copy_to_documents(self, u: Dense) -> Dense:
         """Compute Ŷ u: give each document the row of its concept, centred.
@@ -133,6 +131,7 @@ class Regression:
 
         :param rows: (documents, columns), of which each column sums to zero
         :param tolerance: how small a residual has to be, as a part of the right side
+        :param max_steps: steps at most, for each panel of columns
         :return: (terms, columns) and (concepts, columns)
         """
         solved = self.arrays.zeros(self.terms, rows.shape[1])
@@ -162,9 +161,11 @@ class Regression:
         preconditioned residual, p direction, q its image.
 
         :param rows: (documents, columns)
+        :param tolerance: how small a residual has to be, as a part of the right side
+        :param max_steps: steps at most
         :param centred: whether the columns of X are centred
         """
-        diagonal = self._compute_diagonal(centred)
+        diagonal = self._compute_diagonal(centred=centred)
         r = self.multiply_transposed(rows)
         z = r / diagonal
         x, p, rz = 0 * r, z, (r * z).sum(0)
@@ -186,17 +187,24 @@ class Regression:
             self.iterations += rows.shape[1]
         return x
 
-    def _compute_diagonal(self, centred: bool) -> Dense:
+    def _compute_diagonal(self, *, centred: bool) -> Dense:
         """Return the diagonal of X^T X + λ: (terms, 1).
 
         :param centred: whether the columns of X are centred
         """
-        if self._diagonal is None:
-            squares = self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
-            sums = self.multiply_transposed(self.arrays.zeros(self.documents, 1) + 1)
-            centred_squares = squares - sums * sums / self.documents
-            self._diagonal = squares, centred_squares * (centred_squares > 0)  # rounding can make them negative
-        return self._diagonal[centred] + self.lambda_
+        return (self._centred_squares if centred else self._squares) + self.lambda_
+
+    @cached_property
+    def _squares(self) -> Dense:
+        """The sum of the squares of each column of X: (terms, 1)."""
+        return self.arrays.vstack([language.X.energy(self.arrays) for language in self.languages])
+
+    @cached_property
+    def _centred_squares(self) -> Dense:
+        """The same for centred columns: (terms, 1)."""
+        sums = self.multiply_transposed(self.arrays.zeros(self.documents, 1) + 1)
+        centred_squares = self._squares - sums * sums / self.documents
+        return centred_squares * (centred_squares > 0)  # rounding can make them negative
 
 
 def _panels(columns: int) -> list[slice]:

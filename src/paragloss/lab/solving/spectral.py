@@ -57,8 +57,11 @@ def find_largest_eigenpairs(
     last eigenvectors of a slowly falling spectrum are then mixed among themselves, which changes no distance much.
 
     :param apply: multiplies the operator by columns, (size, b) -> (size, b)
+    :param size: rows and columns of the operator
     :param k: how many eigenvalues are wanted; there are at most `size`
+    :param seed: of the random vectors that the iteration starts from
     :param block: vectors that are added to the basis at a time
+    :param tolerance: how large a residual may be, as a part of its eigenvalue
     :return: eigenvalues (k,), largest first, and eigenvectors (size, k)
     """
     k = min(k, size)
@@ -111,8 +114,12 @@ def _iterate_lanczos(
 ) -> tuple[Floats, Floats]:
     """Find the k largest eigenpairs by the block Lanczos iteration; the results are those of `find_largest_eigenpairs`.
 
+    :param space: the empty basis, with the operator
     :param start_vectors: (size, block)
+    :param k: how many eigenpairs are wanted
     :param max_vectors: vectors that the space holds at most
+    :param tolerance: how large a residual may be, as a part of its eigenvalue
+    :param random: makes directions in place of those that are mixtures of others
     """
     block = start_vectors.shape[1]
     new_vectors, _ = _orthonormalize(start_vectors, space.basis, random)
@@ -155,6 +162,7 @@ def _orthonormalize(columns: Floats, basis: Floats, random: np.random.Generator)
 
     :param columns: (size, block)
     :param basis: (vectors, size), orthonormal
+    :param random: makes the random directions
     :return: the orthonormal columns, and the triangle (block, block) that makes the old ones of them
     """
     longest = np.linalg.norm(columns, axis=0).max(initial=0.0)
@@ -176,6 +184,7 @@ def find_singular_vectors(matrix: Product, k: int, *, seed: int = 0, tolerance: 
     the singular values as eigenvalues.
 
     :param matrix: X
+    :param k: how many singular values are wanted
     :param seed: of the random vectors that the iteration starts from
     :param tolerance: how exact they are, see `find_largest_eigenpairs`
     :return: values (n,) and vectors (columns of the matrix, n)

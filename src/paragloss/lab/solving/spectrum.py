@@ -20,7 +20,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from paragloss.errors import ModelError
-from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, orthonormalize
+from paragloss.lab.solving.arrays import PANEL, Arrays, Dense, compute_whitening, orthonormalize
 from paragloss.lab.solving.ridge import Block, Regression
 from paragloss.types import Floats, Integers
 
@@ -82,6 +82,7 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
 
     :param blocks: training data of each language
     :param concepts: number of concepts
+    :param rank: dimensions of the embedding
     :param lambda_: strength of the regularization
     """
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)  # (documents, terms)
@@ -120,10 +121,15 @@ def solve_iteratively(
 ) -> Solution:
     """Solve the regression for an embedding of `rank` dimensions by iteration.
 
+    :param regression: the documents and their concepts, which multiplies and solves
+    :param rank: dimensions of the embedding
     :param solver: "converged" or one of KRYLOV_BASIS
+    :param seed: of the random directions that the iteration starts from
     :param tolerance: "converged" stops when an expansion raises the captured sum of eigenvalues by less than this part
     :param solve_tolerance: solves end when their residual is this part of the right side; see SOLVE_TOLERANCES
     :param start: (concepts, columns) directions to start "converged" from, in place of those of CL-LSI
+    :param progress: called with the share of the work done, 0 to 1, and the seconds that are probably left
+    :return: the map of each language, the eigenvalues and eigenvectors, and figures of the solve
     """
     started = time.monotonic()
     basis = _Basis(regression, rank, solve_tolerance or SOLVE_TOLERANCES[solver])
@@ -217,7 +223,9 @@ def _grow_by_products(basis: _Basis, n_columns: int, seed: int) -> Iterator[None
 
     Control returns to the caller after each block.
 
-    :param n_columns: of the basis in the end
+    :param basis: an empty basis, which is extended
+    :param n_columns: columns of the basis in the end
+    :param seed: of the random directions
     """
     regression, arrays = basis.regression, basis.arrays
     width = max(1, min(PANEL, basis.rank // KRYLOV_STEPS))
@@ -239,6 +247,7 @@ def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterato
 
     Control returns to the caller after each block.
 
+    :param basis: an empty basis, which is extended
     :param guide: (concepts, columns) the good directions, orthonormal
     :param tolerance: residuals gain little if they raise the sum of the leading eigenvalues by less than this part
     """
@@ -303,6 +312,7 @@ def _find_start_directions(regression: Regression, width: int, seed: int) -> Den
 
     They are orthonormal, and each sums to zero.
 
+    :param regression: the documents and their concepts
     :param width: how many directions
     :param seed: of the random directions that the iteration starts from
     """
@@ -340,20 +350,8 @@ def _orthonormalize_maps(arrays: Arrays, phi: list[Dense], *, tolerance: float) 
         is_orthonormal = np.abs(gram - np.eye(len(gram))).max() < 1e-5
         if is_orthonormal:
             break
-        whitening = _compute_whitening(gram, tolerance)
+        whitening = np.ascontiguousarray(compute_whitening(gram, tolerance=tolerance)[:, ::-1])  # largest first
         if phi[0].dtype != np.float64:
             whitening = arrays.small(whitening)
         phi = [lang_map @ whitening for lang_map in phi]
     return phi
-
-
-def _compute_whitening(gram: npt.NDArray[np.float64], tolerance: float) -> npt.NDArray[np.float64]:
-    """Compute a matrix T with T' gram T = I, (rank, directions), the eigenvector of the largest eigenvalue first.
-
-    :param gram: a symmetric matrix, (rank, rank)
-    :param tolerance: eigenvectors are dropped if their eigenvalue is below this part of the largest
-    """
-    values, vectors = np.linalg.eigh(gram)  # ascending
-    is_used = values > values[-1] * tolerance
-    scaled_vectors = vectors[:, is_used] / np.sqrt(values[is_used])
-    return np.ascontiguousarray(scaled_vectors[:, ::-1])
