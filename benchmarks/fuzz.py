@@ -50,7 +50,7 @@ from paragloss.formats.queries import read_qrels, read_queries
 from paragloss.formats.trec import read_run
 from paragloss.formats.vectors import read_vectors
 from paragloss.gloss import gloss
-from paragloss.lab.aligned_files import read_bitext
+from paragloss.lab.aligned_files import read_text_pairs
 from paragloss.lab.clicks.log_files import read_log, read_sessions
 from paragloss.lab.descent import towers
 from paragloss.search import grammar
@@ -209,7 +209,7 @@ class Fuzz:
                 lambda path: list(read_entries(path, "en", "fr")),
             ),
             ("a.vec", lambda path: read_vectors(path)),
-            (self.rng.choice(("a.tmx", "a.dict")), lambda path: list(read_bitext(path, langs=("en", "fr")))),
+            (self.rng.choice(("a.tmx", "a.dict")), lambda path: list(read_text_pairs(path))),
             ("a.clicks", lambda path: list(self.rng.choice((read_log, read_sessions))(path))),
         ]
         name, reader = self.rng.choice(readers)

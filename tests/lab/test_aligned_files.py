@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from paragloss.errors import InputError
-from paragloss.lab.aligned_files import parse_language_pair, read_aligned, read_bitext, read_text_pairs
+from paragloss.lab.aligned_files import parse_language_pair, read_aligned, read_text_pairs
 from paragloss.types import Concept
 
 
@@ -33,14 +33,6 @@ def test_pairs_become_concepts_called_after_their_line(tmp_path):
         Concept("talks/en-fr:1", {"en": "rain", "fr": "pluie"}),
         Concept("talks/en-fr:3", {"en": "sun", "fr": "soleil"}),
     ]
-
-
-def test_languages_can_be_given_as_options(tmp_path):
-    path = tmp_path / "pairs.tsv"
-    path.write_text("a\tb\n")
-    with pytest.raises(InputError, match=r"call it after its languages, as en-de.tsv"):
-        list(read_bitext(path))
-    assert [part.lang for part in read_bitext(path, langs=("en", "fi"))] == ["en", "fi"]
 
 
 def test_a_line_without_two_texts_is_an_error(tmp_path):

@@ -11,6 +11,7 @@ import typer
 from paragloss.cli.help_layout import MEASURING
 from paragloss.cli.output import check_writable, print_json, print_table
 from paragloss.cli.program import AsJson, app
+from paragloss.types import Qrels, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,16 +36,17 @@ def evaluate_(
     from paragloss.evaluation import mean
 
     measured = _measure_runs([run], qrels, measures, report)
-    [scores] = measured.scores
+    [rankings], [scores] = measured.runs, measured.scores
+    judged_count = len(measured.judgments)
+    answered_count = sum(bool(rankings.get(query_id)) for query_id in measured.judgments)
     if as_json:
-        summary = {"mean": mean(scores), "judged": measured.judged_count, "answered": measured.answered_count}
+        summary = {"mean": mean(scores), "judged": judged_count, "answered": answered_count}
         print_json({**summary, "queries": scores} if per_query else summary)
         return
     if per_query:
         _print_scores_by_query(scores)
     print_table(["measure", "mean"], [[name, f"{value:.4f}"] for name, value in mean(scores).items()])
-    counts = f"{measured.answered_count} of {measured.judged_count}"
-    print(f"{counts} judged queries were answered; the others count as 0", file=sys.stderr)
+    print(f"{answered_count} of {judged_count} judged queries were answered; the others count as 0", file=sys.stderr)
 
 
 def _print_scores_by_query(scores: Scores) -> None:
@@ -88,18 +90,20 @@ def _print_comparison(results: Mapping[str, Comparison]) -> None:
 
 
 class _MeasuredRuns(NamedTuple):
-    """The scores of each run, and how many of the judged queries the last run answers."""
+    """Judgments, and the runs that were measured against them with the scores of each."""
 
+    judgments: Qrels
+    runs: list[dict[str, Ranking]]  # id of a query -> what the run found for it
     scores: list[Scores]
-    answered_count: int
-    judged_count: int
 
 
 def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) -> _MeasuredRuns:
-    """Measure runs against judgments, and write a report if `report` names a file.
+    """Measure runs against judgments.
 
-    :param qrels: the file of judgments.
-    :param measures: names of measures, separated by spaces or commas; the usual ones if empty.
+    :param run_paths: the files of the runs
+    :param qrels: the file of judgments
+    :param measures: names of measures, separated by spaces or commas; the usual ones if empty
+    :param report: the HTML file to write a report to; none if empty
     """
     from paragloss.evaluation import DEFAULT, evaluate
     from paragloss.formats.queries import read_qrels
@@ -113,9 +117,7 @@ def _measure_runs(run_paths: list[str], qrels: str, measures: str, report: str) 
     scores = [evaluate(run, judgments, measure_names) for run in runs]
     if report:
         _write_report(report, run_paths, scores)
-    last_run = runs[-1]
-    answered_count = sum(bool(last_run.get(query_id)) for query_id in judgments)
-    return _MeasuredRuns(scores, answered_count, len(judgments))
+    return _MeasuredRuns(judgments, runs, scores)
 
 
 def _write_report(report: str, run_paths: list[str], scores: list[Scores]) -> None:

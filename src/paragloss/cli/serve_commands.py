@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paragloss.cli.help_layout import COMMON
 from paragloss.cli.program import Location, app
 from paragloss.errors import InputError
+
+if TYPE_CHECKING:
+    from paragloss.server.configuration import ServerConfiguration
 
 
 @app.command(rich_help_panel=COMMON)
@@ -32,35 +35,22 @@ def serve(
 ) -> None:
     """Serve collections over HTTP, with a search page."""
     from paragloss.server import serve as serve_collections
+    from paragloss.server.configuration import ServerConfiguration
 
     if config:
-        _serve_configured(config, collections)
-        return
-    if not collections:
+        configuration = _read_configuration(config, collections)
+    elif collections:
+        configuration = ServerConfiguration(
+            collections=tuple(collections),
+            host=host,
+            port=port,
+            keys=keys,
+            origins=tuple(allow_origin or ()),
+            workers=workers,
+            log_queries=log_queries,
+        )
+    else:
         raise InputError("no COLLECTION given: name at least one folder or address, or a file with --config")
-    serve_collections(
-        collections,
-        host=host,
-        port=port,
-        keys=keys or None,
-        origins=allow_origin or [],
-        log_queries=log_queries,
-        workers=workers,
-        on_start=_print_address,
-    )
-
-
-def _serve_configured(config: str, collections: list[str] | None) -> None:
-    """Serve what a configuration file says."""
-    from paragloss import hosts
-    from paragloss.server import serve as serve_collections
-    from paragloss.server.configuration import read_configuration
-
-    if collections:
-        raise InputError(f"collections are given by {config} and on the command line: name them in one place")
-    configuration = read_configuration(config)
-    for allowed_host in configuration.allowed_hosts:
-        hosts.allow_host(allowed_host, remember=False)
     serve_collections(
         configuration.collections,
         host=configuration.host,
@@ -72,6 +62,24 @@ def _serve_configured(config: str, collections: list[str] | None) -> None:
         watch=configuration.watch,
         on_start=_print_address,
     )
+
+
+def _read_configuration(path: str, collections: list[str] | None) -> ServerConfiguration:
+    """Read a configuration file, and allow the hosts that it names.
+
+    :param path: of the file
+    :param collections: those given on the command line
+    :raises InputError: if collections are given in both places, or the file can't be read
+    """
+    from paragloss import hosts
+    from paragloss.server.configuration import read_configuration
+
+    if collections:
+        raise InputError(f"collections are given by {path} and on the command line: name them in one place")
+    configuration = read_configuration(path)
+    for allowed_host in configuration.allowed_hosts:
+        hosts.allow_host(allowed_host, remember=False)
+    return configuration
 
 
 def _print_address(address: str) -> None:

@@ -1,7 +1,7 @@
 """Read aligned texts from files of several formats and join them by concept.
 
 Sentence pairs are files such as `en-de.tsv`, one pair per line, its two columns in the languages the file is named
-after; or two files with as many lines, as Europarl and WMT have them.
+after.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ def _read_all_texts(paths: Iterable[PathLike], on_error: OnError) -> Iterator[Co
     """Yield the texts of concepts from all files, and files of folders, one after the other."""
     for path in paths:
         for file in _list_files(Path(path)):
-            yield from read_concept_texts(file, on_error=on_error)
+            yield from _read_file(file, on_error)
 
 
-def read_concept_texts(path: PathLike, *, on_error: OnError = None) -> Iterator[ConceptText]:
-    """Read the texts of concepts from one file."""
-    kind = format_suffix(path)
+def _read_file(path: Path, on_error: OnError) -> Iterator[ConceptText]:
+    """Read the texts of concepts from one file, whose format its name tells."""
+    kind, langs = format_suffix(path), parse_language_pair(path)
     if kind in (".jsonl", ".ndjson", ".json"):
         return jsonl.read_jsonl_concept_texts(path, on_error=on_error)
-    if kind == ".tsv" and parse_language_pair(path) is not None:
-        return read_bitext(path, on_error=on_error)
+    if kind == ".tsv" and langs is not None:
+        return _read_sentence_pairs(path, langs, on_error)
     if kind in (".csv", ".tsv"):
         return csv.read_csv_concept_texts(path, on_error=on_error)
     raise InputError(f"no format for aligned texts ends in {kind!r}; supported: {_SUPPORTED}", location=path)
@@ -84,21 +84,15 @@ def read_text_pairs(path: PathLike, *, on_error: OnError = None) -> Iterator[tup
     return parse_lines(path, lambda _, line: _parse_pair(line), on_error=on_error)
 
 
-def read_bitext(
-    path: PathLike, *, langs: tuple[str, str] | None = None, on_error: OnError = None
-) -> Iterator[ConceptText]:
+def _read_sentence_pairs(path: Path, langs: tuple[str, str], on_error: OnError) -> Iterator[ConceptText]:
     """Read a file of sentence pairs; each pair is a concept named after folder, file and line: `tatoeba/en-de:12`.
 
-    :param langs: languages of the two columns; by default those the file is named after
+    :param langs: languages of the two columns, as in the file's name
+    :param on_error: called with the error of a line that can't be read; None raises it
     :return: two texts for each line
     """
-    pair = langs or parse_language_pair(path)
-    if pair is None:
-        raise InputError(
-            "no language pair in the file's name; call it after its languages, as en-de.tsv", location=path
-        )
-    source, target = parse_language_code(pair[0]), parse_language_code(pair[1])
-    name = f"{Path(path).absolute().parent.name}/{file_stem(path)}"
+    source, target = parse_language_code(langs[0]), parse_language_code(langs[1])
+    name = f"{path.absolute().parent.name}/{file_stem(path)}"
 
     def parse(number: int, line: str) -> tuple[ConceptText, ConceptText]:
         left, right = _parse_pair(line)

@@ -34,6 +34,7 @@ def from_aligned(
 ) -> JudgedCollection:
     """Make queries in one language for documents in another; a query and its document have the concept's id.
 
+    :param aligned: concepts with their texts and titles
     :param source: language of the queries
     :param target: language of the documents
     :param links: concept -> concepts that are partly relevant to it
@@ -80,6 +81,7 @@ def _grade_documents(concept_id: str, links: Links, documents: Collection[str]) 
 def _make_query_text(concept: Concept, lang: str, query_kind: str) -> str:
     """Return the text of a concept's query in one language; "" if it has none.
 
+    :param concept: the concept with its texts and titles by language
     :param lang: code of the language
     :param query_kind: "title"; "text", the whole text; or "first-sentence", without the words of the title
     """
@@ -143,7 +145,9 @@ def split(
 ) -> list[JudgedCollection]:
     """Split the queries at random in these proportions; every part keeps all documents.
 
+    :param judged: queries with judgments, and documents
     :param parts: proportions such as (3, 1, 1)
+    :param seed: of the random order; the same seed gives the same parts
     :param family: query id -> name of the group of queries that must stay together, such as those of one concept
     """
     if not parts or min(parts) < 0 or sum(parts) <= 0:
@@ -172,24 +176,37 @@ def group_queries(judged: JudgedCollection) -> dict[str, str]:
     Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
     higher), also through a third query.
     """
+    numbers_by_key: dict[tuple[str, str], list[int]] = {}  # numbers of the queries with the same words or document
+    for number, query in enumerate(judged.queries):
+        numbers_by_key.setdefault(("words", query.text.casefold()), []).append(number)
+    for number, doc_id in _list_relevant_pairs(judged):
+        numbers_by_key.setdefault(("document", doc_id), []).append(number)
+    links = [link for numbers in numbers_by_key.values() for link in itertools.pairwise(numbers)]
+    groups = _find_components(links, len(judged.queries))
+    first_query_by_group: dict[int, str] = {}
+    for query, group in zip(judged.queries, groups, strict=True):
+        first_query_by_group.setdefault(group, query.id)
+    return {query.id: first_query_by_group[group] for query, group in zip(judged.queries, groups, strict=True)}
+
+
+def _list_relevant_pairs(judged: JudgedCollection) -> list[tuple[int, str]]:
+    """List the numbers of queries with the ids of their relevant documents: grade 2, or 1 if no grade is higher."""
     highest = max((grade for grades in judged.qrels.values() for grade in grades.values()), default=RELEVANT)
     min_grade = min(max(highest, PARTLY), RELEVANT)
-    first_query_with: dict[tuple[str, str], int] = {}
-    links = []  # pairs of numbers of queries that belong together
+    pairs = []
     for number, query in enumerate(judged.queries):
-        grades = judged.qrels.get(query.id, {})
-        relevant_documents = [("document", doc_id) for doc_id, grade in grades.items() if grade >= min_grade]
-        for key in [("words", query.text.casefold()), *relevant_documents]:
-            links.append((first_query_with.setdefault(key, number), number))
-    first_query_of_group: dict[int, str] = {}
-    groups = {}
-    for query, group in zip(judged.queries, _find_components(links, len(judged.queries)), strict=True):
-        groups[query.id] = first_query_of_group.setdefault(group, query.id)
-    return groups
+        for doc_id, grade in judged.qrels.get(query.id, {}).items():
+            if grade >= min_grade:
+                pairs.append((number, doc_id))
+    return pairs
 
 
 def _find_components(links: Sequence[tuple[int, int]], size: int) -> list[int]:
-    """Find which of `size` numbered items are linked with each other, also through others: item -> component."""
+    """Find groups of items that are linked with each other, also through others: the group number of each item.
+
+    :param links: pairs of numbers of items
+    :param size: how many items there are
+    """
     rows, columns = np.array(links, np.int64).reshape(-1, 2).T
     graph = sp.csr_matrix((np.ones(len(links)), (rows, columns)), shape=(size, size))
     _, components = connected_components(graph, directed=False)
@@ -241,6 +258,7 @@ def draw_unjudged(
     :param indptr: (queries + 1,) the documents judged for query i are `judged_numbers[indptr[i]:indptr[i + 1]]`
     :param judged_numbers: document numbers, ascending within each query
     :param n_documents: how many documents there are, judged or not
+    :param n: how many documents are drawn for each query
     :raises InputError: if a query has fewer than `n` documents without a judgment
     """
     n_judged = np.diff(indptr)  # (queries,)

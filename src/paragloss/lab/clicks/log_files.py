@@ -17,6 +17,8 @@ from paragloss.formats.text import OnError, PathLike, parse_lines, read_lines
 
 # In the published files a blank stands between rank and order, in their description a tab.
 _SOGOU_LINE = re.compile(r"([^\t]*)\t([^\t]+)\t\[(.*)\]\t *(\d+)[ \t](\d+)\t(.+)")
+#: The language of all of its queries.
+SOGOU_LANGUAGE = "zh"
 
 
 class Click(NamedTuple):
@@ -49,7 +51,7 @@ def read_log(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     return read_sogou(path, on_error=on_error)
 
 
-def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) -> Iterator[Session]:
+def read_sogou(path: PathLike, *, on_error: OnError = None) -> Iterator[Session]:
     """Read a log in Sogou's format; a session holds the clicks of one user for one query, in their order.
 
     The published files are in GB18030: convert them first, `iconv -f GB18030 -t UTF-8`.
@@ -59,7 +61,7 @@ def read_sogou(path: PathLike, *, lang: str = "zh", on_error: OnError = None) ->
         clicks_by_session.setdefault((user, query), []).append((order, click))
     for (_, query), ordered_clicks in clicks_by_session.items():
         clicks = [click for _, click in sorted(ordered_clicks, key=lambda pair: pair[0])]
-        yield Session(query, (), tuple(clicks), lang)
+        yield Session(query, (), tuple(clicks), SOGOU_LANGUAGE)
 
 
 def _parse_sogou_line(line: str) -> tuple[str, str, int, Click]:

@@ -35,6 +35,7 @@ def split_arguments(
 ) -> tuple[list[str], dict[str, list[str]]]:
     """Split the words of a command line into paths and flags.
 
+    :param words: those behind the name of the method
     :param functions: the functions whose settings may be given as flags
     :return: the words that are no flags, and the texts given for each flag; those of a switch are "yes" and "no"
     :raises InputError: if the last word is a flag that needs a value
@@ -61,7 +62,10 @@ def split_arguments(
 def _split_flag(word: str, option_by_flag: Mapping[str, Option]) -> tuple[str, str | None]:
     """Return the flag in a word such as "--dim", "--dim=12" or "--no-stem", and the text given for it.
 
-    The text of a switch is "yes" or "no", that of an unknown flag is "", and it is None if the next word is the text.
+    :param word: begins with "--"
+    :param option_by_flag: the known flags
+    :return: the text of a switch is "yes" or "no", that of an unknown flag is "", and it is None if the next word of
+        the command line is the text
     """
     flag, equals, text = word.partition("=")
     positive_flag = f"--{flag.removeprefix('--no-')}"
@@ -114,8 +118,7 @@ def _parse_value(flag: str, option: Option, texts: list[str]) -> Any:
             parts = ",".join(texts).split(",")
             return tuple(series.kind(part) for part in parts if part.strip())
         if _is_grid(option.type):
-            rows = "/".join(texts).split("/")
-            return tuple(tuple(float(part) for part in row.split(",")) for row in rows)
+            return tuple(tuple(map(float, row.split(","))) for row in "/".join(texts).split("/"))
         if is_switch(option):
             return _parse_switch(texts[-1])
         value_type = _find_number_type(option.type) or str

@@ -59,19 +59,15 @@ def train(
         raise typer.Exit(0 if help else 2)
     if out:
         check_model_folder(out)
-    module = load_method(method)
-    fits = [function for _, function in _list_fits(module)]
+    fits = [function for _, function in _list_fits(load_method(method))]
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], fits)
     if judged or _are_judgments(paths):
         judged_sets = [",".join(paths)] if paths else []
-        _train_judged(method, module, texts_by_flag, [*judged_sets, *(judged or [])], out)
+        _train_judged(method, texts_by_flag, [*judged_sets, *(judged or [])], out)
     elif add_language:
-        aligned = _read_concepts(paths, "", skip_bad)
-        _add_language(method, module, texts_by_flag, aligned, add_language, to, out)
+        _add_language(method, texts_by_flag, _read_concepts(paths, "", skip_bad), add_language, to, out)
     else:
-        settings = parse_settings(method, module.fit, texts_by_flag)
-        _require_files_and_out(paths, out)
-        _train_aligned(method, module, settings, _read_concepts(paths, langs, skip_bad), out)
+        _train_aligned(method, texts_by_flag, paths, langs, skip_bad, out)
 
 
 @app.command(context_settings=_PASS_UNKNOWN_FLAGS, add_help_option=False, rich_help_panel=TRAINING)
@@ -123,56 +119,59 @@ def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str
     return sets[0]
 
 
-def _train_aligned(method: str, module: ModuleType, settings: dict[str, Any], aligned: list[Concept], out: str) -> None:
+def _train_aligned(
+    method: str, texts_by_flag: dict[str, list[str]], paths: Sequence[str], langs: str, skip_bad: bool, out: str
+) -> None:
     """Train a model on aligned texts and save it.
 
-    :param module: the method, whose `fit` is called with the settings
+    :param texts_by_flag: settings of the method as they were typed
+    :param paths: files of aligned texts
+    :param langs: languages to learn from, such as "en,fr"; "" for all
+    :param skip_bad: skip rows that can't be read
+    :param out: folder to save the model to
     """
     from paragloss import collection as engine
 
-    run = partial(engine.train, module.fit, aligned)
-    _fit_and_save(method, f"{len(aligned)} concepts", out, module.fit, run, settings)
+    fit = load_method(method).fit
+    settings = parse_settings(method, fit, texts_by_flag)
+    _require_files_and_out(paths, out)
+    aligned = _read_concepts(paths, langs, skip_bad)
+    _fit_and_save(method, fit, partial(engine.train, fit, aligned, **settings), f"{len(aligned)} concepts", out)
 
 
-def _train_judged(
-    method: str, module: ModuleType, texts_by_flag: dict[str, list[str]], judged_sets: list[str], out: str
-) -> None:
+def _train_judged(method: str, texts_by_flag: dict[str, list[str]], judged_sets: list[str], out: str) -> None:
     """Train a model on judgments and save it.
 
-    :param module: the method, whose `fit_judged` is called
-    :param texts_by_flag: its settings as they were typed
+    :param texts_by_flag: settings of the method as they were typed
     :param judged_sets: each is written QUERIES,DOCUMENTS,JUDGMENTS
+    :param out: folder to save the model to
     """
+    module = load_method(method)
     if not hasattr(module, "fit_judged"):
         raise InputError(f"{method} does not learn from judgments; ordinal and knrm do")
     settings = parse_settings(method, module.fit_judged, texts_by_flag)
     _require_files_and_out(judged_sets, out)
     collections = data_files.read_judgments("--judged", judged_sets)
-    queries = sum(len(collection.queries) for collection in collections)
-    run = partial(module.fit_judged, *collections)
-    _fit_and_save(method, f"{queries} queries", out, module.fit_judged, run, settings)
+    query_count = sum(len(collection.queries) for collection in collections)
+    train_model = partial(module.fit_judged, *collections, **settings)
+    _fit_and_save(method, module.fit_judged, train_model, f"{query_count} queries", out)
 
 
 def _add_language(
-    method: str,
-    module: ModuleType,
-    texts_by_flag: dict[str, list[str]],
-    aligned: list[Concept],
-    lang: str,
-    model: str,
-    out: str,
+    method: str, texts_by_flag: dict[str, list[str]], aligned: list[Concept], lang: str, model: str, out: str
 ) -> None:
     """Add a language to a saved model and save it.
 
-    :param module: the method, whose `add_language` is called
-    :param texts_by_flag: its settings as they were typed
+    :param texts_by_flag: settings of the method as they were typed
     :param aligned: texts in the new language and in those of the model
+    :param lang: the new language
     :param model: folder of the model
     :param out: folder to save to; "" for that of the model
     """
     from paragloss import collection as engine
     from paragloss.languages import normalise
 
+    module = load_method(method)
     if not hasattr(module, "add_language"):
         raise InputError(f"{method} can't add a language to a model; cr5 can")
     if not model:
@@ -186,23 +185,20 @@ def _add_language(
     print(f"added {code} from {len(aligned)} concepts in {seconds:.1f} s: {model_folder}")
 
 
-def _fit_and_save(
-    method: str, amount: str, out: str, fit: Callable[..., Any], run: Callable[..., Any], settings: dict[str, Any]
-) -> None:
+def _fit_and_save(method: str, fit: Callable[..., Any], train_model: Callable[..., Any], amount: str, out: str) -> None:
     """Train a model, with a progress bar if the method reports its progress, and save it.
 
-    :param amount: what it is trained on, as printed afterwards: "200 concepts"
-    :param out: folder to save to
-    :param fit: the function whose settings are given
-    :param run: `fit` with its data, to be called with the settings
+    :param fit: the function of the method that is called, which may have an argument `progress`
+    :param train_model: calls it with data and settings
+    :param amount: what the model is trained on, as printed afterwards: "200 concepts"
+    :param out: folder to save the model to
     """
     started = time.perf_counter()
-    reports_progress = "progress" in read_options(fit)
-    if reports_progress:
+    if "progress" in read_options(fit):
         with ProgressBar(f"training {method}") as bar:
-            model = run(progress=bar.show_training, **settings)
+            model = train_model(progress=bar.show_training)
     else:
-        model = run(**settings)
+        model = train_model()
     model.save(out)
     print(f"trained {method} on {amount} in {time.perf_counter() - started:.1f} s: {out}")
 
@@ -274,6 +270,7 @@ def _format_cell(cell: Any) -> str:
 def select_languages(concepts: list[Concept], langs: str) -> list[Concept]:
     """Keep the texts in the given languages, such as "en,fr", or all if `langs` is empty.
 
+    :param concepts: concepts with their texts by language; those without a text that is kept are left out
     :param langs: codes separated by commas
     :raises InputError: if no text is left
     """
