@@ -142,6 +142,9 @@ def test_documents_are_described_deleted_and_exported(folder):
         (["train", "cr5", "x.jsonl", "--out", "m", "--dim", "big"], "--dim 'big': expected a whole number"),
         (["eval", "missing.trec", "qrels"], "missing.trec"),
         (["info", "missing"], "missing"),
+        (["serve"], "no COLLECTION given"),
+        (["serve", "library", "--config", "serve.toml"], "collections are given by serve.toml and on the command line"),
+        (["serve", "--config", "serve.toml"], "serve.toml: the configuration can't be read"),
     ],
 )
 def test_errors_are_one_line_and_exit_with_1(folder, arguments, message):
@@ -293,9 +296,11 @@ def test_letters_beyond_the_locale_are_written_as_escapes(folder):
 def test_a_port_in_use_is_said_before_any_address(folder):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        finished = paragloss_("serve", "library", "--port", port, cwd=folder, code=1)
-    assert finished.stdout == ""
-    assert f"127.0.0.1:{port} can't be listened on" in finished.stderr
+        (folder / "server.toml").write_text(f'collections = ["library"]\nport = {port}\n')
+        for line in (f"serve library --port {port}", "serve --config server.toml"):
+            finished = run_line(line, folder, code=1)
+            assert finished.stdout == ""
+            assert f"127.0.0.1:{port} can't be listened on" in finished.stderr
 
 
 def test_one_bad_file_does_not_stop_an_archive(folder):

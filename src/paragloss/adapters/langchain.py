@@ -41,6 +41,7 @@ class ParaglossRetriever(BaseRetriever):
     ) -> None:
         """Make a retriever of an open collection.
 
+        :param collection: the collection that is searched
         :param full_text: whether results are whole documents instead of passages
         :param engine: the old name of `collection`
         :param search_options: those of `Collection.search`

@@ -89,7 +89,8 @@ def _open_sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
 def _print_glosses(text: str, glossed: Any) -> None:
     """Print a text, each word followed by its meanings; ~ stands before a guess, ? for an unknown word.
 
-    :param glossed: the `Gloss` of the text.
+    :param text: the text as it was read
+    :param glossed: the `Gloss` of the text
     """
     print(f"[{glossed.lang} -> {glossed.to}]  {glossed.rendering}\n")
     position = 0

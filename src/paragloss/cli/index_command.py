@@ -158,6 +158,9 @@ def _make_settings(
     """Return the settings of a new collection, as the keyword arguments of `Collection.open_or_create`.
 
     :param models: models to search with besides the default one.
+    :param no_default: never use the default model.
+    :param no_meaning: never use the built-in encoder.
+    :param precision: of stored embeddings, such as "float16".
     :param machine: the engine of machine translation, or "".
     :param translate_to: the language into which all documents are translated, or "".
     """
@@ -184,6 +187,7 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
 
     :param into: the folder or address of the collection.
     :param settings: those of a collection that is created.
+    :param reading: the files, and how they are read.
     :param skipped: the list of files and rows that can't be read.
     :raises InputError: if nothing could be read.
     """
@@ -202,7 +206,11 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
 
 
 def _read_files(collection: Collection, reading: _Reading, skipped: Skipped, bar: ProgressBar) -> IndexReport:
-    """Read files into a collection, list in `skipped` those that can't be read, and show the progress."""
+    """Read files into a collection, list in `skipped` those that can't be read, and show the progress.
+
+    :param reading: the files, and how they are read.
+    :param bar: shows how much is read, scanned and encoded.
+    """
     from paragloss.processes import processors
 
     return collection.index_files(
@@ -222,6 +230,7 @@ def _read_files(collection: Collection, reading: _Reading, skipped: Skipped, bar
 def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool) -> None:
     """Print what an `index` command did, and what it skipped.
 
+    :param summary: counts and duration.
     :param into: the folder or address of the collection.
     :param skipped: the list of files and rows that could not be read.
     """
@@ -285,7 +294,13 @@ def _send_to_server(server: ServerClient, files: list[str], lang: str, skipped: 
 
 
 def _index_on_workers(into: str, settings: CollectionKeywords, reading: _Reading, scheduler: str) -> None:
-    """Index files by the workers of a Dask scheduler, and print how many; exit with 1 if some could not be read."""
+    """Index files by the workers of a Dask scheduler, and print how many; exit with 1 if some could not be read.
+
+    :param into: the folder or address of the collection.
+    :param settings: those of a collection that is created.
+    :param reading: the files, and how they are read.
+    :param scheduler: the address of the scheduler, such as tcp://host:8786.
+    """
     from paragloss.collection import Collection
     from paragloss.collection.distributed import index_distributed
 

@@ -111,6 +111,7 @@ def _print_learning_report(report: LearningReport) -> None:
 def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bool) -> None:
     """Print the translations that learning changed.
 
+    :param state: the open collection.
     :param show: print them as a table, unless `as_json`.
     :param glossary: copy them into the user's glossary first, and print how many pairs it has then.
     """

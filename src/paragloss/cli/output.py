@@ -240,6 +240,8 @@ def _list_remarks(answer: Any) -> list[str]:
 def _print_result(number: int, result: Any, styled: Callable[[str, str], str]) -> None:
     """Print one result with its number, where it is, its copies and its snippet.
 
+    :param number: its rank from 1.
+    :param result: a `Result` of an answer.
     :param styled: returns a text in a style, such as "bold".
     """
     lang = styled(f"{result.lang:<3}", "cyan")

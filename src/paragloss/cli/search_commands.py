@@ -111,6 +111,8 @@ def _parse_filters(conditions: list[str], since: str) -> dict[str, list[Accepted
 def _search_and_print(collection: Collection, query: str, options: SearchOptions, *, why: bool, as_json: bool) -> None:
     """Search and print the answer.
 
+    :param query: as it was typed; it may have operators.
+    :param options: the languages, filters, number of results and so on.
     :param why: explain every result.
     :param as_json: print JSON instead of text.
     """

@@ -38,6 +38,9 @@ def translate_queries(queries: Sequence[Query], translator: Translator, to: str,
 
     A query that has no translation at all keeps its words.
 
+    :param queries: queries in the language of the log
+    :param translator: knows that language and `to`
+    :param to: language code
     :param case: what happens to capital letters, one of CASES
     """
     if case not in CASES:
@@ -120,6 +123,7 @@ def remove_random_queries(judged: JudgedCollection, pairs: int, *, seed: int = 0
 
     :param judged: the log with its queries
     :param pairs: how many judged pairs may be left
+    :param seed: of the random order
     """
     if pairs < 0:
         raise InputError(f"{pairs} pairs to keep: expected none or more")
@@ -176,6 +180,7 @@ def measure_judged_counts(
 def _count_by_range(numbers: Integers, bounds: Sequence[int]) -> dict[str, int]:
     """Count the numbers in each range, such as "1 to 100", and above the last one.
 
+    :param numbers: positive whole numbers
     :param bounds: ends of the ranges, ascending
     """
     counts = {}

@@ -68,6 +68,8 @@ def read_options(function: Callable[..., Any]) -> dict[str, Option]:
 
     A function that ends in `**settings: Annotated[Any, other]` passes further arguments on to the function `other`,
     so the keyword arguments of `other` are included.
+
+    :param function: perhaps decorated; its annotations may be strings
     """
     undecorated = inspect.unwrap(function)
     own_options: dict[str, Option] = {}
@@ -231,6 +233,7 @@ def _is_allowed(value: Any, hint: Any, setting: Setting) -> bool:
     """Tell whether a single value (no series) has the type `hint` and respects the words and bounds of its setting.
 
     :param hint: the type that it must have, perhaps a union
+    :param setting: what its annotation declares
     """
     kinds = union_members(hint)
     if setting.words and isinstance(value, str):

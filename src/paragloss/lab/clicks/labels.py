@@ -45,7 +45,9 @@ def make_judged_collection(
 
     :param grades: text of the query -> document id -> grade; documents that are not in `documents` are left out, and
         queries that have no other documents
+    :param documents: the documents at hand, by id
     :param lang: language of the queries
+    :raises InputError: if no graded document is at hand
     """
     queries: list[Query] = []
     qrels: Qrels = {}

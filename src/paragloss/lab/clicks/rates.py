@@ -75,6 +75,7 @@ def raw(sessions: Iterable[Session]) -> Scores:
 def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below: int | None = None) -> list[Session]:
     """Select the sessions whose query is asked at least `minimum` times in the log, and fewer than `below` times.
 
+    :param sessions: all sessions of the log
     :param minimum: how often a query is asked at least
     :param below: how often it is asked less than; None for no bound
     :raises InputError: if there are sessions, but none is selected

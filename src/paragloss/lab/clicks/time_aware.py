@@ -51,6 +51,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
     the search ends satisfied with probability s (1 - exp(-t / patience)); otherwise the reader looks on. A click
     without a time counts as an average one.
 
+    :param sessions: what was shown for each query, and the clicks
     :param rounds: rounds of expectation maximisation
     :param patience: in seconds
     :raises InputError: if a session does not say what was shown, or there is none
@@ -182,6 +183,7 @@ def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], 
 
     :param documents: number of the document at each rank
     :param clicks: ranks from 1 and clicks, in their order
+    :param ending: number of the session's ending, which the last visit gets
     """
     visits = []
     for position, (rank, click) in enumerate(clicks, 1):
@@ -221,6 +223,9 @@ def _estimate_satisfied_endings(log: _FlatLog, probabilities: _Probabilities) ->
     """Estimate how likely each session ended because its last click satisfied the reader: (endings,).
 
     The alternative is that the reader looked on and found no later result attractive.
+
+    :param log: all sessions; those with a click have an ending
+    :param probabilities: as they are estimated so far
     """
     results, visits = log.results, log.visits
     is_last_visit, is_trailing = visits.ending >= 0, results.ending >= 0
@@ -281,6 +286,7 @@ def _estimate_attracted_and_examined(
     A result that was opened was examined and attracted the reader. One that was not opened was examined and did not
     attract, or was not examined, which says nothing of its attraction; Bayes' rule gives the probability of either.
 
+    :param results: all results that were shown
     :param probabilities: the probabilities of the round before
     :param looked_on: (shown results,) how likely the reader had not stopped before the result
     :return: the two probabilities, (shown results,) each

@@ -100,14 +100,18 @@ def _write_scores(path: Path, query_by_text: Mapping[str, Query], relevance: Sco
 
 @app.command(rich_help_panel=MEASURING)
 def log(
-    work: Annotated[str, typer.Argument(help="What to do: translate, clean or case.")],
+    step: Annotated[str, typer.Argument(metavar="WORK", help="What to do: translate, clean or case.")],
     judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
     out: Annotated[str, typer.Option(help="Folder for queries.jsonl and qrels.")] = "",
-    by: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
+    translator_name: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
     to: Annotated[str, typer.Option(help="Language to translate the queries into.")] = "",
     case: Annotated[str, typer.Option(help="Capital letters: keep, lower or lower-first.")] = "keep",
-    after: Annotated[str, typer.Option(help="clean: the folder that `log translate` wrote.")] = "",
-    longest: Annotated[int, typer.Option(min=0, help="clean: drop ambiguous queries with more documents.")] = 200,
+    translated_folder: Annotated[
+        str, typer.Option("--after", help="clean: the folder that `log translate` wrote.")
+    ] = "",
+    max_documents: Annotated[
+        int, typer.Option("--longest", min=0, help="clean: drop ambiguous queries with more documents.")
+    ] = 200,
     at_random: Annotated[bool, typer.Option("--at-random", help="clean: remove as many pairs, at random.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="clean: random seed.")] = 0,
     as_json: AsJson = False,
@@ -117,15 +121,16 @@ def log(
     translate: translate the queries; documents and judgments stay. clean: then drop queries that share a translation.
     case: keep or remove the capital letters of the queries.
     """
-    if work not in LOG_STEPS:
-        raise InputError(f"no work {work!r}; there is {', '.join(LOG_STEPS)}")
+    if step not in LOG_STEPS:
+        raise InputError(f"no work {step!r}; there is {', '.join(LOG_STEPS)}")
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
     original_log = data_files.read_judged_files("log", judged.split(","))
-    if work == "translate":
-        result, summary = _translate_queries(original_log, by, to, case)
-    elif work == "clean":
-        result, summary = _remove_ambiguous_queries(original_log, after, longest, seed if at_random else None)
+    if step == "translate":
+        result, summary = _translate_queries(original_log, translator_name, to, case)
+    elif step == "clean":
+        random_seed = seed if at_random else None
+        result, summary = _remove_ambiguous_queries(original_log, translated_folder, max_documents, random_seed)
     else:
         result, summary = _change_capitals(original_log, case)
     _write_judgments(Path(out), result.queries, result.qrels)
@@ -164,20 +169,20 @@ def _translate_queries(
 
 
 def _remove_ambiguous_queries(
-    original_log: JudgedCollection, translated_folder: str, longest: int, random_seed: int | None
+    original_log: JudgedCollection, translated_folder: str, max_documents: int, random_seed: int | None
 ) -> tuple[JudgedCollection, dict[str, object]]:
     """Remove queries from a translated log whose translation is also that of another query.
 
     :param original_log: the log with its queries as users wrote them
     :param translated_folder: the folder with the same queries translated, and their judgments
-    :param longest: how many documents an ambiguous query may have to stay
+    :param max_documents: how many documents an ambiguous query may have to stay
     :param random_seed: if given, remove random queries instead, until there are as few judgments as would be left
     :return: the translated log without these queries, and counts to print of what was removed
     """
     from paragloss.lab import query_log
 
     translated_log = _read_translated_log(translated_folder, original_log.documents)
-    cleaned = query_log.remove_ambiguous_queries(original_log, translated_log, max_judged=longest)
+    cleaned = query_log.remove_ambiguous_queries(original_log, translated_log, max_judged=max_documents)
     if random_seed is None:
         remaining_log = cleaned.judged
     else:
@@ -209,6 +214,7 @@ def _read_translated_log(folder: str, documents: Mapping[str, Document]) -> Judg
 def _change_capitals(original_log: JudgedCollection, letter_case: str) -> tuple[JudgedCollection, dict[str, object]]:
     """Change the capital letters of the queries; return the changed log and a summary to print.
 
+    :param original_log: the log with its queries as users wrote them
     :param letter_case: what happens to capital letters, one of `query_log.CASES`
     """
     from paragloss.lab.query_log import CASES
@@ -242,7 +248,12 @@ def _parse_numbers(flag: str, text: str) -> list[float]:
 
 
 def _parse_frequency(text: str) -> dict[str, int]:
-    """Parse MINIMUM..BELOW, either of which may be missing, as arguments of `select_by_frequency`."""
+    """Parse how often queries are asked, such as "50..1000", as arguments of `select_by_frequency`.
+
+    :param text: MINIMUM..BELOW, of which either may be missing; "" for no bounds
+    :return: the bounds that are given, as "minimum" and "below"
+    :raises InputError: if it is written otherwise
+    """
     if not text:
         return {}
     minimum, dots, below = text.partition("..")

@@ -22,7 +22,10 @@ Reader = Callable[[str, list[str]], Any]
 
 
 def choose_reader(hint: Any) -> Reader | None:
-    """Return the function that reads files for a setting of this type; None if its value is not in files."""
+    """Return the function that reads the files of a setting; None if the value of the setting is not in files.
+
+    :param hint: the type of the setting, perhaps a union
+    """
     from paragloss.encoders.bag import BagEncoder
     from paragloss.lab.learning.monolingual import WordEmbeddings
     from paragloss.lab.settings import union_members
@@ -90,9 +93,9 @@ def read_text_lines(_: str, arguments: list[str]) -> list[str]:
 def read_clicked_texts(flag: str, arguments: list[str]) -> list[tuple[str, str]]:
     """Read pairs of a query and the text that was clicked.
 
-    Each argument is a .tsv file with these two columns, or a click log and files of its documents: LOG,DOCUMENTS.
-
     :param flag: the flag that the files are given for, which errors name
+    :param arguments: each is a .tsv file with these two columns, or a click log and its documents: LOG,DOCUMENTS
+    :raises InputError: if no click is on a document in the files
     """
     from paragloss.lab.aligned_files import read_text_pairs
 
@@ -146,7 +149,11 @@ def read_judged_files(flag: str, files: Sequence[str]) -> JudgedCollection:
 
 
 def _judge_by_clicks(log: str, document_file: str) -> JudgedCollection:
-    """Make judgments from the click-through rates of a log."""
+    """Make judgments from a click log: the documents with the highest click-through rates get the highest grades.
+
+    :param log: path of the click log
+    :param document_file: path of the documents that it shows
+    """
     from paragloss.lab import clicks
     from paragloss.lab.clicks.log_files import read_log
 
@@ -163,6 +170,8 @@ def _read_judged_collection(flag: str, query_file: str, document_file: str, qrel
     """Read queries, documents and judgments; queries without a judged document are left out.
 
     :param flag: for error messages
+    :param query_file: path, as are the next two
+    :param qrels_file: judgments, as TREC has them
     :raises InputError: if no query is left, or queries or documents have no language
     """
     from paragloss.formats.queries import read_qrels, read_queries

@@ -103,6 +103,7 @@ class Nested(StructuredSearcher):
         """Rank the k best of all documents that match every clause, which the rarest clause finds.
 
         :param request: the vector whose dot product with a document is its score
+        :param clauses: the clauses that must match
         """
         df, term_ids = min((self._count_documents(clause), clause.list_ids()) for clause in clauses)
         clause_request = make_sparse_vector(dict.fromkeys(term_ids, 1.0))
