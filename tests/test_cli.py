@@ -303,18 +303,6 @@ def test_a_port_in_use_is_said_before_any_address(folder):
             assert f"127.0.0.1:{port} can't be listened on" in finished.stderr
 
 
-def test_one_bad_file_does_not_stop_an_archive(folder):
-    (folder / "archive").mkdir()
-    (folder / "archive/table.csv").write_text("text,text\nrain,2020\n")
-    (folder / "archive/good.txt").write_text("It rains on the mountains.")
-    finished = run_line("index archive --into of-archive --no-meaning", folder)
-    assert "a column comes twice" in finished.stderr
-    assert "indexed 1 documents" in finished.stdout
-    assert "1 files or rows could not be read" in finished.stdout
-    strict = run_line("index archive --into other-archive --strict --no-meaning", folder, code=1)
-    assert "a column comes twice" in strict.stderr
-
-
 def test_watch_keeps_the_documents_of_a_missing_folder(folder):
     (folder / "watched").mkdir()
     (folder / "watched/a.txt").write_text("It rains.")

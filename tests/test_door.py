@@ -45,33 +45,28 @@ def test_the_examples_of_what_is_exported_work(name, tmp_path, monkeypatch):
     assert [runner.run(example).failed for example in examples] == [0] * len(examples)
 
 
-def list_described_parameters(text):
-    return set(re.findall(r":param (\w+):", text or ""))
+def list_public_functions(export):
+    """The function itself; of a class its public methods and, unless it is opened or created, the class."""
+    if inspect.isfunction(export):
+        return [export]
+    members = [
+        member for key, member in vars(export).items() if not key.startswith("_") and "lambda" not in str(member)
+    ]
+    methods = [inspect.unwrap(getattr(member, "__func__", member)) for member in members]
+    constructor = [] if export is paragloss.Collection else [export]
+    return [*constructor, *filter(inspect.isfunction, methods)]
 
 
 @pytest.mark.parametrize("name", WITH_ARGUMENTS)
 def test_the_arguments_and_results_of_what_is_exported_are_described(name):
-    export = getattr(paragloss, name)
-    if inspect.isclass(export):
-        methods = [
-            member for key, member in vars(export).items() if not key.startswith("_") and "lambda" not in str(member)
-        ]
-        functions = [
-            function
-            for member in methods
-            if inspect.isfunction(function := inspect.unwrap(getattr(member, "__func__", member)))
-        ]
-        constructor = [] if name == "Collection" else [(export, inspect.getdoc(export))]  # it is opened or created
-    else:
-        functions, constructor = [export], []
-    for function, text in [*constructor, *((function, inspect.getdoc(function)) for function in functions)]:
+    for function in list_public_functions(getattr(paragloss, name)):
+        text = inspect.getdoc(function) or ""
         signature = inspect.signature(function)
-        names = {key for key in signature.parameters if key not in ("self", "cls")}
-        assert names <= list_described_parameters(text), (
-            f"{name}: {function.__name__}: {names - list_described_parameters(text)}"
-        )
-        if inspect.isfunction(function) and signature.return_annotation not in ("None", None):
-            assert ":return" in text or not names, f"{name}: {function.__name__} does not say what it returns"
+        undescribed = {key for key in signature.parameters if f":param {key}:" not in text} - {"self", "cls"}
+        assert not undescribed, f"{name}: {function.__name__}: {undescribed}"
+        has_result = inspect.isfunction(function) and signature.return_annotation not in ("None", None)
+        if has_result and signature.parameters.keys() - {"self", "cls"}:
+            assert ":return" in text, f"{name}: {function.__name__} does not say what it returns"
 
 
 def test_readme_docs_and_notebook_import_from_the_door_only():

@@ -46,24 +46,18 @@ def list_ids(collection):
         return sorted(document.id for document in engine.documents())
 
 
-def test_files_of_one_name_in_two_folders_are_two_documents(folder, run):
+def test_documents_of_one_name_or_number_in_two_folders_are_all_kept(folder, run):
     write({"c/a/notes.txt": "rain in the hills", "c/b/notes.txt": "snow in the valley"})
     run("index", "c/a", "c/b", "--into", "k", "--lang", "en")
     assert list_ids("k") == ["a/notes.txt", "b/notes.txt"]
     run("index", "c/b/notes.txt", "--into", "k", "--lang", "en")
     run("index", "c", "--into", "k", "--lang", "en")
     assert list_ids("k") == ["a/notes.txt", "b/notes.txt"]
-
-
-def test_rows_without_ids_in_two_files_are_all_kept(folder, run):
     write({"a/rows.jsonl": '{"text": "one", "lang": "en"}\n', "b/rows.jsonl": '{"text": "two", "lang": "en"}\n'})
-    run("index", "a/rows.jsonl", "b/rows.jsonl", "--into", "k")
-    assert list_ids("k") == ["a/rows.jsonl:1", "b/rows.jsonl:1"]
-
-
-def test_repeated_ids_are_reported(folder, run):
+    run("index", "a/rows.jsonl", "b/rows.jsonl", "--into", "k2")
+    assert list_ids("k2") == ["a/rows.jsonl:1", "b/rows.jsonl:1"]
     write({"r.jsonl": '{"id": "x", "text": "one", "lang": "en"}\n{"id": "x", "text": "two", "lang": "en"}\n'})
-    assert "1 documents had the id of an earlier one" in run("index", "r.jsonl", "--into", "k").err
+    assert "1 documents had the id of an earlier one" in run("index", "r.jsonl", "--into", "k3").err
 
 
 def test_documents_before_a_bad_row_are_kept_and_reported(folder, run):
@@ -165,26 +159,18 @@ def test_an_interrupt_says_what_is_kept(folder, run, monkeypatch):
     assert list_ids("k") == ["a"]
 
 
-def test_outputs_are_checked_before_the_work(folder, run):
-    write(
-        {"q.jsonl": '{"id": "1", "text": "rain", "lang": "en"}\n', "r.jsonl": '{"id": "a", "text": "x", "lang": "en"}'}
-    )
+def test_outputs_and_queries_are_checked_before_the_work(folder, run):
+    query = '{"id": "1", "text": "rain", "lang": "en"}\n'
+    write({"q.jsonl": query, "twice.jsonl": query * 2, "r.jsonl": '{"id": "a", "text": "x", "lang": "en"}'})
     run("index", "r.jsonl", "--into", "k")
-    output_texts = run("search", "--in", "k", "--queries", "q.jsonl", "--run", "no/where.trec", code=1)
-    assert "there is no folder" in output_texts.err
+    search = ("search", "--in", "k", "--queries", "q.jsonl", "--run")
+    assert "there is no folder" in run(*search, "no/where.trec", code=1).err
     os.mkdir("taken")
-    assert "is a folder" in run("search", "--in", "k", "--queries", "q.jsonl", "--run", "taken", code=1).err
+    assert "is a folder" in run(*search, "taken", code=1).err
+    assert "'1'" in run("search", "--in", "k", "--queries", "twice.jsonl", "--run", "out", code=1).err
     # The files to train on are not even looked for.
     assert "not a saved model" in run("train", "cr5", "gone.jsonl", "--out", "taken", code=1).err
     assert "there is no folder" in run("eval", "gone", "gone", "--report", "no/where.html", code=1).err
-
-
-def test_queries_of_one_id_are_refused(folder, run):
-    write(
-        {"q.jsonl": '{"id": "1", "text": "a", "lang": "en"}\n' * 2, "r.jsonl": '{"id": "a", "text": "x", "lang": "en"}'}
-    )
-    run("index", "r.jsonl", "--into", "k")
-    assert "'1'" in run("search", "--in", "k", "--queries", "q.jsonl", "--run", "out", code=1).err
 
 
 def test_eval_says_how_many_queries_were_answered(folder, run):

@@ -2,7 +2,6 @@
 
 import mteb
 from mteb.abstasks.retrieval import AbsTaskRetrieval
-from mteb.abstasks.sts import AbsTaskSTS
 from mteb.abstasks.task_metadata import TaskMetadata
 
 from paragloss import demo
@@ -48,29 +47,6 @@ class Questions(AbsTaskRetrieval):
                     for id in self.queries[lang]["test"]
                 }
             }
-        self.data_loaded = True
-
-
-class TextSimilarity(AbsTaskSTS):
-    """Pairs of texts, alike when they are on one concept."""
-
-    metadata = describe_task(
-        name="ParaglossLikeness", type="STS", category="t2t", modalities=["text"], main_score="cosine_spearman",
-        eval_langs=["eng-Latn", "ita-Latn"],
-    )  # fmt: skip
-    min_score, max_score = 0, 1
-
-    def load_data(self, **_):
-        from datasets import Dataset
-
-        concepts = demo.concepts()
-        next_concepts = concepts[1:] + concepts[:1]
-        rows = [{"sentence1": a.texts["en"], "sentence2": a.texts["it"], "score": 1.0} for a in concepts]
-        rows += [
-            {"sentence1": a.texts["en"], "sentence2": b.texts["it"], "score": 0.0}
-            for a, b in zip(concepts, next_concepts, strict=True)
-        ]
-        self.dataset = {"test": Dataset.from_list(rows)}
         self.data_loaded = True
 
 

@@ -43,16 +43,12 @@ def test_retrieval_scores_of_mteb_equal_our_own_measures(model, tasks):
         assert mteb_scores[lang]["main_score"] > 0.6
 
 
-def test_pairs_on_one_concept_are_similar_by_mteb(model, tasks):
-    assert tasks.evaluate_model(model, tasks.TextSimilarity())["default"]["main_score"] > 0.8
-
-
 def test_texts_are_read_in_the_languages_of_the_task(model, tasks):
     """One word says little of its language among the twelve the model knows; among two it is enough."""
     encoder = tasks.ParaglossEncoder(model)
-    batch = [{"text": ["vulcano", "lava"]}]
-    by_task = encoder.encode(batch, task_metadata=tasks.TextSimilarity.metadata, hf_subset="default", hf_split="test")
-    assert np.allclose(by_task[0], model.encode(["vulcano"], "it")[0])
+    batch = [{"text": ["vulkan", "lava"]}]
+    by_task = encoder.encode(batch, task_metadata=tasks.Questions.metadata, hf_subset="da", hf_split="test")
+    assert np.allclose(by_task[0], model.encode(["vulkan"], "da")[0])
     by_option = tasks.ParaglossEncoder(model, lang="it").encode(batch)
     assert np.allclose(by_option[1], model.encode(["lava"], "it")[0])
 

@@ -66,25 +66,6 @@ def test_scores_of_compound_parts_equal_those_worked_out_by_hand():
     assert scoring.Documents.read(texts, "de").inner == {}
 
 
-class IdentityTranslator:
-    """Says every word as it is."""
-
-    def knows(self, source, target):
-        return True
-
-    def translate(self, query, to):
-        return [Translation(word, (Alternative(word, 1.0),)) for word in query.text.split()]
-
-
-def test_names_match_by_sound_on_request():
-    query = Query("q", "Gorbachev", "en")
-    (plain,) = scoring.translated(query, "de", IdentityTranslator())
-    (with_sounds,) = scoring.translated(query, "de", IdentityTranslator(), inner=True)
-    assert set(plain) == {"gorbachev"}
-    assert set(plain) < set(with_sounds)
-    assert any(term.startswith("\N{ALMOST EQUAL TO}") for term in with_sounds)
-
-
 def test_a_document_that_scores_nothing_is_not_found():
     quick_scores = np.array([[0.0, 0.0], [1.0, 2.0], [1.0, 1.0]])
     assert scoring.reciprocal_ranks(quick_scores, [0, 0, 1]).tolist() == [0.0, 0.5, pytest.approx(0.5)]

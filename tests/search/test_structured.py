@@ -38,8 +38,18 @@ def list_words(plain, document):
 CLAUSES = make_clauses({"w3": 3.0, "w12": 1.0}, {"w7": 0.2, "w9": 0.1, "w3": 0.1})
 
 
-def test_probabilistic_queries_weigh_tf_and_df(indexed):
+def check_ranking(searcher_class, indexed, query_clauses, score, *, lang="en", k=25):
+    """A searcher ranks documents of a language as the plainly written score does."""
     store, statistics, plain = indexed
+    searcher = searcher_class(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
+    hits = searcher.search([Query("q", "", lang, query_clauses)], k)[0]
+    expected = plain.rank_documents(score, lang)
+    assert len(hits) == min(k, len(expected))
+    assert_same_ranking(hits, expected, k)
+
+
+def test_probabilistic_queries_weigh_tf_and_df(indexed):
+    *_, plain = indexed
     shares = [{"w3": 0.75, "w12": 0.25}, {"w7": 0.5, "w9": 0.25, "w3": 0.25}]
 
     def score(d):
@@ -48,12 +58,11 @@ def test_probabilistic_queries_weigh_tf_and_df(indexed):
             for s in shares
         )
 
-    searcher = Probabilistic(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
-    assert_same_ranking(searcher.search([Query("q", "", "de", CLAUSES)], 25)[0], plain.rank_documents(score, "de"), 25)
+    check_ranking(Probabilistic, indexed, CLAUSES, score, lang="de")
 
 
 def test_synonymous_queries_count_alternatives_as_one_term(indexed):
-    store, statistics, plain = indexed
+    *_, plain = indexed
     sets = [{"w3", "w12"}, {"w7", "w9", "w3"}]
 
     def union(field, lang, terms):
@@ -66,8 +75,7 @@ def test_synonymous_queries_count_alternatives_as_one_term(indexed):
             plain.score_clause(d, dict.fromkeys(s, 1.0), lambda f, s=s: union(f, d.lang, s), WEIGHTS) for s in sets
         )
 
-    searcher = Synonymous(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
-    assert_same_ranking(searcher.search([Query("q", "", "en", CLAUSES)], 25)[0], plain.rank_documents(score, "en"), 25)
+    check_ranking(Synonymous, indexed, CLAUSES, score)
 
 
 def test_the_estimated_union_lies_between_the_possible_bounds(indexed):
@@ -84,7 +92,7 @@ def test_the_estimated_union_lies_between_the_possible_bounds(indexed):
 
 def test_tempered_queries_prefer_likelier_and_rarer_alternatives_that_occur(indexed):
     """The best alternative that some document has counts whole, however unlikely it is; the others less."""
-    store, statistics, plain = indexed
+    *_, plain = indexed
     query_clauses = make_clauses({"w3": 3.0, "w12": 1.0}, {"unseen": 0.9, "w7": 0.05, "w9": 0.05})
 
     def shares(clause):
@@ -104,10 +112,7 @@ def test_tempered_queries_prefer_likelier_and_rarer_alternatives_that_occur(inde
         return sum(plain.score_clause(d, s, lambda f, s=s: union(f, s), WEIGHTS) for s in map(shares, query_clauses))
 
     assert max(shares(query_clauses[1]).values()) == 1
-    searcher = Tempered(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer)
-    assert_same_ranking(
-        searcher.search([Query("q", "", "en", query_clauses)], 25)[0], plain.rank_documents(score, "en"), 25
-    )
+    check_ranking(Tempered, indexed, query_clauses, score)
 
 
 def test_alternatives_without_documents_change_nothing(indexed):
@@ -155,7 +160,7 @@ def test_documents_are_scored_by_the_average_lengths_of_now(tmp_path):
 )
 @pytest.mark.parametrize("k", [3, 200])
 def test_nested_clauses_must_all_match(indexed, terms_of_clauses, k):
-    store, statistics, plain = indexed
+    *_, plain = indexed
 
     def score(d):
         words = list_words(plain, d)
@@ -168,12 +173,7 @@ def test_nested_clauses_must_all_match(indexed, terms_of_clauses, k):
                     terms[word] = terms.get(word, 0.0) + 1 / len(text.split())
         return plain.score(d, terms, WEIGHTS)
 
-    expected = plain.rank_documents(score, "en")
-    hits = Nested(store, statistics, weights=WEIGHTS, analyze=unstemmed_analyzer).search(
-        [Query("q", "", "en", make_clauses(*terms_of_clauses))], k
-    )[0]
-    assert len(hits) == min(k, len(expected))
-    assert_same_ranking(hits, expected, k)
+    check_ranking(Nested, indexed, make_clauses(*terms_of_clauses), score, k=k)
 
 
 def test_optional_clauses_need_not_match_and_count_by_their_weights(indexed):
@@ -215,9 +215,6 @@ def test_searching_by_the_rarest_clause_ranks_like_a_longer_search(indexed, monk
 def test_queries_without_known_terms_have_no_results(indexed, kind):
     store, statistics, _ = indexed
     searcher = kind(store, statistics, analyze=unstemmed_analyzer)
-    assert searcher.search([Query("q", "", "en"), Query("q", "w1", "sw"), Query("q", "unseen", "en")], 5) == [
-        [],
-        [],
-        [],
-    ]
+    queries = [Query("q", "", "en"), Query("q", "w1", "sw"), Query("q", "unseen", "en")]
+    assert searcher.search(queries, 5) == [[], [], []]
     assert searcher.search([Query("q", "w1", "en")], 5, {"lang": ["de"]}) == [[]]

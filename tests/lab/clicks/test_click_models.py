@@ -155,15 +155,6 @@ def test_tacm_learns_that_readers_examine_the_top_more():
     assert examination[0] > 0.8 > 0.2 > examination[-1]
 
 
-def test_a_simulated_log_is_repeatable_and_has_the_given_habits():
-    ranking, certain = {"q": ["a", "b", "c"]}, {"q": {"a": 0.0, "b": 1.0, "c": 1.0}}
-    log = simulate(ranking, certain, certain, sessions=300, depth=0.9, swaps=0, seed=5)
-    assert log == simulate(ranking, certain, certain, sessions=300, depth=0.9, swaps=0, seed=5)
-    # a never attracts; b always does and satisfies, so that c is never reached.
-    assert {click.document for session in log for click in session.clicks} == {"b"}
-    assert sum(bool(session.clicks) for session in log) / 300 == pytest.approx(0.9, abs=0.05)
-
-
 def test_readers_are_shown_the_ranking_with_neighbours_exchanged():
     rankings, nothing = {"four": "abcd", "two": "ab", "one": "a"}, {"four": {}, "two": {}, "one": {}}
     log = simulate(rankings, nothing, nothing)
