@@ -34,7 +34,6 @@ def serve(
     ] = "",
 ) -> None:
     """Serve collections over HTTP, with a search page."""
-    from paragloss.server import serve as serve_collections
     from paragloss.server.configuration import ServerConfiguration
 
     if config:
@@ -51,17 +50,7 @@ def serve(
         )
     else:
         raise InputError("no COLLECTION given: name at least one folder or address, or a file with --config")
-    serve_collections(
-        configuration.collections,
-        host=configuration.host,
-        port=configuration.port,
-        keys=configuration.keys or None,
-        origins=configuration.origins,
-        log_queries=configuration.log_queries,
-        workers=configuration.workers,
-        watch=configuration.watch,
-        on_start=_print_address,
-    )
+    _serve_configured(configuration)
 
 
 def _read_configuration(path: str, collections: list[str] | None) -> ServerConfiguration:
@@ -80,6 +69,23 @@ def _read_configuration(path: str, collections: list[str] | None) -> ServerConfi
     for allowed_host in configuration.allowed_hosts:
         hosts.allow_host(allowed_host, remember=False)
     return configuration
+
+
+def _serve_configured(configuration: ServerConfiguration) -> None:
+    """Serve until a signal ends it."""
+    from paragloss.server import serve as serve_collections
+
+    serve_collections(
+        configuration.collections,
+        host=configuration.host,
+        port=configuration.port,
+        keys=configuration.keys or None,
+        origins=configuration.origins,
+        log_queries=configuration.log_queries,
+        workers=configuration.workers,
+        watch=configuration.watch,
+        on_start=_print_address,
+    )
 
 
 def _print_address(address: str) -> None:
