@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import compress
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from paragloss.analysis import analyzer
 from paragloss.analysis.tokenization import MAX_TOKENIZED_CHARACTERS, read_passage_spans
-from paragloss.bm25 import Ids
-from paragloss.collection.state import State
 from paragloss.encoders.bag import BagEncoder
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.formats.subtitles import find_time_code
 from paragloss.gloss import compute_contributions, make_snippet
-from paragloss.index.terms import INNER, TERMS_VECTOR
 from paragloss.translation.subword_terms import find_subword_matches
 from paragloss.types import Document, Floats, Query, QueryForms, Record, TokenizedText, Translation
 
@@ -65,17 +60,15 @@ class Matcher:
     What is the same for all documents of a language is computed once.
     """
 
-    def __init__(self, query: Query, forms: QueryForms, state: State, ids: Sequence[str]) -> None:
+    def __init__(self, query: Query, forms: QueryForms, models: Mapping[str, object]) -> None:
         """Prepare to find the matches of a query.
 
         :param forms: the query as it was sent to the index.
-        :param ids: the documents that are going to be shown.
+        :param models: those of the collection, by name.
         """
-        self._query, self._forms, self._models = query, forms, state.models
-        self._state, self._ids = state, ids
+        self._query, self._forms, self._models = query, forms, models
         self._texts = dict.fromkeys([query.text, *(form.text for form in forms.queries if not form.clauses)])
         self._terms: dict[str, dict[str, float]] = {}  # by language
-        self._subword_ids: dict[str, Ids] = {}  # by language: the ids of its terms as parts of words
 
     def get_terms(self, lang: str) -> dict[str, float]:
         """Return the terms of a language that match the query, with weights: its words and their translations.
@@ -120,7 +113,7 @@ class Matcher:
         weights = dict(query_terms)
         if lang == self._query.lang:
             return weights
-        for subword, word_number in find_subword_matches(tokenized, lang, self._select_subwords(document)):
+        for subword, word_number in find_subword_matches(tokenized, lang, query_terms):
             term = tokenized.terms[word_number]
             if term not in query_terms:
                 weights[term] = max(weights.get(term, 0.0), query_terms[subword])
@@ -137,34 +130,6 @@ class Matcher:
                 for term, share in _find_contributing_terms(model, query_vector, document).items():
                     weights[term] = max(weights.get(term, 0.0), share)
         return weights
-
-    def _select_subwords(self, document: Document) -> Iterable[str]:
-        """Return the query's terms that the index has as parts of words of a document.
-
-        All terms of the query are returned for a collection whose index has no parts of words.
-        """
-        query_terms = self.get_terms(document.lang)
-        if INNER not in self._state.index.statistics.layout.fields:
-            return query_terms
-        document_ids = self._indexed_ids[document.id]  # sorted
-        if not len(document_ids):
-            return ()
-        subword_ids = self._find_subword_ids(document.lang)  # one for each term of the query
-        positions = document_ids.searchsorted(subword_ids)
-        is_indexed = document_ids.take(positions, mode="clip") == subword_ids
-        return compress(query_terms, is_indexed)
-
-    def _find_subword_ids(self, lang: str) -> Ids:
-        """Return the ids that the query's terms in a language have as parts of words; looked up once."""
-        if lang not in self._subword_ids:
-            self._subword_ids[lang] = self._state.index.statistics.ids(INNER, lang, [*self.get_terms(lang)])
-        return self._subword_ids[lang]
-
-    @cached_property
-    def _indexed_ids(self) -> dict[str, Ids]:
-        """The ids of the terms of each document in the index, sorted."""
-        _, rows = self._state.store.read_sparse(TERMS_VECTOR, self._ids)
-        return dict(zip(self._ids, np.split(rows.indices, np.cumsum(rows.sizes)[:-1]), strict=True))
 
     def find_passage(self, record: Record) -> tuple[int, int] | None:
         """Return the (start, end) of the passage most similar to the query by a model that has vectors of passages.

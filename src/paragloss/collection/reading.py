@@ -89,7 +89,7 @@ def _match_query(state: State, document: Document, text: str, options: SearchOpt
     :param text: the query.
     :param options: its language, and the deadline.
     """
-    matcher = retrieval.make_matcher(state, text, document.id, options)
+    matcher = retrieval.make_matcher(state, text, options)
     stored_records = state.records([document.id])
     record = stored_records[0] if stored_records else Record(document)
     tokenized = read_tokenized_texts(record)[0]

@@ -311,7 +311,7 @@ def _make_results(
     :param query: the query, or its corrected spelling, whose matches are marked.
     :raises DeadlineError: if the deadline passes first.
     """
-    matcher = Matcher(query, ranked.ranking.forms, state, list(visible.records))
+    matcher = Matcher(query, ranked.ranking.forms, state.models)
     scores = {hit.id: hit.score for hit in ranked.ranking}
     results = []
     for doc_id, (record, tokenized_texts) in visible.records.items():
@@ -360,16 +360,15 @@ def _explain_score(
     return explanation.describe_explanation(query, document, tokenized, explained, name=pipeline or "bm25")
 
 
-def make_matcher(state: State, text: str, id: str, options: SearchOptions) -> Matcher:
-    """Return a matcher, which finds the words of a document that match a query.
+def make_matcher(state: State, text: str, options: SearchOptions) -> Matcher:
+    """Return a matcher, which finds the words of documents that match a query.
 
     :param text: the query.
-    :param id: the document id.
     :param options: the language of the query, and how to search.
     """
     reading = read_query(state, Query("", text, options.lang or ""))
     ranked = rank_queries(state, [reading], options)[0]
-    return Matcher(reading.query, ranked.ranking.forms, state, [id])
+    return Matcher(reading.query, ranked.ranking.forms, state.models)
 
 
 def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadline | None = None) -> Query | None:
