@@ -12,25 +12,20 @@ from paragloss.statistics import DRIFT
 from paragloss.types import Concept, Document
 
 
-def test_terms_that_were_cut_for_searching_give_the_vectors_of_the_texts(tmp_path):
-    concepts = [
-        Concept(str(i), {"en": f"rain falls on town {i}", "de": f"Regen fällt auf Stadt {i}"}) for i in range(30)
-    ]
-    model = train(cr5.fit, concepts, dim=8)
+def test_documents_prepared_together_get_the_vectors_that_each_gets_by_itself_or_zeros():
+    texts = [{"en": f"rain falls on town {i}", "de": f"Regen fällt auf Stadt {i}"} for i in range(30)]
+    model = train(cr5.fit, [Concept(str(i), by_lang) for i, by_lang in enumerate(texts)], dim=8)
     documents = [
         Document("a", "Rain falls on the towns.", "en", "Rains"),
         Document("b", "Regen und Städte", "de"),
-        Document("c", "rain 7", "en", "the of and"),
-        Document("s", "the", "en", "and of"),
-        Document("d", "", "en", "Rain"),
-        Document("e", "Дождь", "ru"),
+        Document("c", "", "en", "Rain"),
+        Document("d", "Дождь", "ru"),
     ]
-    layout = Layout(("title", "text"))
-    ((_, _, dense),) = preparation.prepare_batches([documents], layout, {"cr5": model}, None)
-    for document, row in zip(documents, dense["cr5"], strict=True):
-        expected_row = embeddings.encode_rows(model, [document])[0]
-        np.testing.assert_allclose(row, np.zeros_like(row) if expected_row is None else expected_row, atol=1e-6)
-    assert dense["cr5"][:3].any(axis=1).all()
+    [(_, _, dense)] = preparation.prepare_batches([documents], Layout(("title", "text")), {"cr5": model}, None)
+    for document, row in zip(documents[:3], dense["cr5"], strict=False):
+        np.testing.assert_allclose(row, embeddings.encode_rows(model, [document])[0], atol=1e-6)
+        assert row.any()
+    assert not dense["cr5"][3].any()
 
 
 def test_weights_are_exact_where_that_costs_little():

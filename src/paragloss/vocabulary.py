@@ -53,11 +53,8 @@ class Vocabulary:
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of the terms of a text that are in the vocabulary, in reading order."""
-        return self.find_ids(self._analyzer.terms(text))
-
-    def find_ids(self, terms: Iterable[str]) -> list[int]:
-        """Return the ids of those terms that are in the vocabulary."""
-        return [i for i in map(self.index.get, terms) if i is not None]
+        term_ids = map(self.index.get, self._analyzer.terms(text))
+        return [term_id for term_id in term_ids if term_id is not None]
 
     def list_unknown_terms(self, text: str) -> list[str]:
         """List the terms of a text that are not in the vocabulary."""

@@ -48,10 +48,6 @@ class TokenNormalizer:
         """Return the terms of the tokens that have one, in order."""
         return list(filter(None, self.token_terms(tokens)))
 
-    def is_content_word(self, token: str) -> bool:
-        """Tell whether a token is a word and no stop word."""
-        return bool(self._cache[token])
-
     def spans(self, tokens: Sequence[tuple[int, int, str]]) -> list[Span]:
         """Return the terms of tokens given as (start, end, token), with their offsets."""
         terms = self.token_terms([token for _, _, token in tokens])

@@ -29,10 +29,6 @@ class SpacedAnalyzer:
         """Return the terms of a text in order."""
         return self._words.terms(self._pattern.findall(text))
 
-    def has_content_word(self, text: str) -> bool:
-        """Tell whether a text has a word that is no stop word."""
-        return any(self._words.is_content_word(match[0]) for match in self._pattern.finditer(text))
-
     def tokens(self, text: str) -> list[tuple[int, int, str]]:
         """Return (start, end, token) of everything that may be a word; the same for all analyzers of a language."""
         return [_locate_word(match) for match in self._pattern.finditer(text)]

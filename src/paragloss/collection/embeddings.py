@@ -10,16 +10,13 @@ from paragloss.encoders.pretrained import Pretrained
 from paragloss.types import Document, Encoder, Floats
 
 
-def encode_documents(
-    models: Mapping[str, object], documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
-) -> dict[str, list[Floats | None]]:
+def encode_documents(models: Mapping[str, object], documents: Sequence[Document]) -> dict[str, list[Floats | None]]:
     """Encode documents with those encoders of a collection that are quick; `backfill` runs the others later.
 
     :param models: all models of the collection, by name.
-    :param terms: the terms of each document's title and text, if they are known already.
     :return: for the name of each quick encoder one vector per document, None where it does not have the language.
     """
-    return {name: encode_rows(model, documents, terms) for name, model in select_quick_encoders(models).items()}
+    return {name: encode_rows(model, documents) for name, model in select_quick_encoders(models).items()}
 
 
 def select_quick_encoders(models: Mapping[str, object]) -> dict[str, Encoder]:
@@ -31,12 +28,9 @@ def select_quick_encoders(models: Mapping[str, object]) -> dict[str, Encoder]:
     }
 
 
-def encode_rows(
-    model: Encoder, documents: Sequence[Document], terms: Sequence[Sequence[str]] | None = None
-) -> list[Floats | None]:
+def encode_rows(model: Encoder, documents: Sequence[Document]) -> list[Floats | None]:
     """Encode documents of several languages, those of a language together.
 
-    :param terms: the terms of each document, if they are known already; an encoder that uses other terms reads texts.
     :return: one vector per document in the same order, None where the model does not have its language.
     """
     rows: list[Floats | None] = [None] * len(documents)
@@ -46,10 +40,7 @@ def encode_rows(
         if document.lang in model.langs:
             positions_by_language.setdefault(document.lang, []).append(position)
     for lang, positions in positions_by_language.items():
-        if terms is not None and isinstance(encoder, BagEncoder | hubness.Documents) and encoder.cuts(lang):
-            encoded_rows = encoder.encode_terms([terms[i] for i in positions], lang)
-        else:
-            encoded_rows = encoder.encode([documents[i].full_text for i in positions], lang)
+        encoded_rows = encoder.encode([documents[i].full_text for i in positions], lang)
         for position, row in zip(positions, encoded_rows, strict=True):
             rows[position] = row
     return rows

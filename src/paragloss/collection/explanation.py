@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from paragloss.analysis import analyzer
@@ -122,7 +121,6 @@ def _sum_by_pair(
     return scores
 
 
-@lru_cache(maxsize=100)
 def _spell_query(text: str, *languages: str) -> Mapping[str, str]:
     """Return how the terms of a query are written in it, as analyzed in some languages."""
     spelling: dict[str, str] = {}

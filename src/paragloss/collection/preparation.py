@@ -13,14 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from paragloss.analysis import analyzer
-from paragloss.analysis.spaces import SpacedAnalyzer
 from paragloss.bm25 import Layout
 from paragloss.collection.document_languages import assign_languages
 from paragloss.collection.embeddings import encode_documents, make_document_encoder
 from paragloss.collection.models import load
 from paragloss.errors import StoreError
-from paragloss.index.terms import AnalyzedDocument, CountedDocuments, analyze_document, count_analyzed
+from paragloss.index.terms import CountedDocuments, analyze_document, count_analyzed
 from paragloss.types import Document, Encoder, Floats
 
 #: The first batches are prepared in this process, because others take a second or two to start.
@@ -63,38 +61,18 @@ def prepare_batches(
     for batch in batches:
         documents = assign_languages(batch, lang)
         analyses = [analyze_document(layout, document) for document in documents]
-        vectors: dict[str, Floats] = {}
-        if models:
-            terms = [_join_terms(document, analysis) for document, analysis in zip(documents, analyses, strict=True)]
-            vectors = _encode_with_zeros(models, documents, terms)
-        yield PreparedDocuments(documents, count_analyzed(layout, documents, analyses), vectors)
+        counted = count_analyzed(layout, documents, analyses)
+        yield PreparedDocuments(documents, counted, _encode_with_zeros(models, documents))
 
 
-def _join_terms(document: Document, analysis: AnalyzedDocument) -> Sequence[str]:
-    """Return the terms of title and text together, which encoders read.
-
-    They are those of the index, unless title or text has only stop words: these are terms of a text that has nothing
-    else, but not of title and text together, which are analyzed again.
-
-    :param analysis: the terms of each field of the document.
-    """
-    text_analyzer = analyzer(document.lang)
-    texts = [text for text in (document.title, document.text) if text]
-    if isinstance(text_analyzer, SpacedAnalyzer) and all(map(text_analyzer.has_content_word, texts)):
-        return [*analysis.terms.get("title", ()), *analysis.terms.get("text", ())]
-    return text_analyzer.terms(document.full_text)
-
-
-def _encode_with_zeros(
-    models: Mapping[str, Encoder], documents: Sequence[Document], terms: Sequence[Sequence[str]]
-) -> dict[str, Floats]:
+def _encode_with_zeros(models: Mapping[str, Encoder], documents: Sequence[Document]) -> dict[str, Floats]:
     """Encode documents with each encoder; a document in a language that it does not have gets zeros.
 
-    :param terms: the terms of each document.
+    :param models: the encoders by name.
     :return: for the name of each encoder an array of shape (n_documents, encoder's dimensions).
     """
     rows_by_model = {}
-    for name, rows in encode_documents(models, documents, terms).items():
+    for name, rows in encode_documents(models, documents).items():
         zeros = np.zeros(make_document_encoder(models[name]).dim, np.float32)
         rows_by_model[name] = np.stack([zeros if row is None else row for row in rows])
     return rows_by_model

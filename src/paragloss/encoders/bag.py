@@ -120,15 +120,6 @@ class BagEncoder:
         vocabulary = self.tower(lang).vocabulary
         return self.encode_counts(vocabulary.counts(texts), lang)
 
-    def cuts(self, lang: str) -> bool:
-        """Tell whether the model's terms are those that are searched, so that `encode_terms` can be given those."""
-        return self.tower(lang).vocabulary.stem
-
-    def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
-        """Encode texts that are analysed already, as `encode` does."""
-        vocabulary = self.tower(lang).vocabulary
-        return self.encode_counts(vocabulary.count_ids(map(vocabulary.find_ids, terms)), lang)
-
     def encode_counts(self, counts: sp.csr_matrix, lang: str) -> Floats:
         """Encode texts given by their counts of the vocabulary's terms.
 

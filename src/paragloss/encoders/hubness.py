@@ -53,17 +53,9 @@ class Documents:
         self._encoder = encoder
         self.dim, self.langs = encoder.dim + 1, encoder.langs
 
-    def cuts(self, lang: str) -> bool:
-        """Tell whether `encode_terms` can be given the terms that are searched."""
-        return self._encoder.cuts(lang)
-
     def encode(self, texts: Sequence[str], lang: str) -> Floats:
         """Return a row for each text (texts, dim)."""
         return self._append_hubness(self._encoder.encode(texts, lang), lang)
-
-    def encode_terms(self, terms: Sequence[Sequence[str]], lang: str) -> Floats:
-        """Return a row for each text, given its terms."""
-        return self._append_hubness(self._encoder.encode_terms(terms, lang), lang)
 
     def _append_hubness(self, vectors: Floats, lang: str) -> Floats:
         """Append -r(d) / 2 to the vector of each document, (documents, dim): (documents, dim + 1).
