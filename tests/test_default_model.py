@@ -1,17 +1,15 @@
 """Without any model of one's own: a folder of texts is indexed and searched across languages."""
 
 import json
-from contextlib import suppress
 
 import pytest
+from typer.testing import CliRunner
 
-from paragloss import demo
-from paragloss.cli import main
+from paragloss.cli import app
 from paragloss.collection import Collection, describe, retrieval
 from paragloss.lab.methods import table
 from paragloss.search.default_search import DefaultSearcher
-from paragloss.translation import default, word_table
-from paragloss.translation.combined import CombinedTranslator
+from paragloss.translation import word_table
 from paragloss.translation.glossary import Pair
 from paragloss.types import Concept, Document, Query
 
@@ -39,6 +37,19 @@ TEXTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """A collection of the texts, made by the command `index`."""
+    folder = tmp_path_factory.mktemp("library")
+    for lang, texts in TEXTS.items():
+        (folder / "texts" / lang).mkdir(parents=True)
+        for name, body in zip(("bridge", "doctor"), texts, strict=True):
+            (folder / "texts" / lang / f"{name}.txt").write_text(body, encoding="utf-8")
+    result = CliRunner().invoke(app, ["index", str(folder / "texts"), "--into", str(folder / "library")])
+    assert result.exit_code == 0, result.output
+    return str(folder / "library")
+
+
 @pytest.mark.parametrize(
     ("text", "expected_name"),
     [
@@ -48,18 +59,9 @@ TEXTS = {
         ("лекарство для ребёнка", "doctor"),
     ],
 )
-def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(tmp_path, capsys, monkeypatch, text, expected_name):
-    for lang, texts in TEXTS.items():
-        for name, body in zip(("bridge", "doctor"), texts, strict=True):
-            (tmp_path / "texts" / lang).mkdir(parents=True, exist_ok=True)
-            (tmp_path / "texts" / lang / f"{name}.txt").write_text(body, encoding="utf-8")
-    library = str(tmp_path / "library")
-    for command in (["index", str(tmp_path / "texts"), "--into", library], ["search", "--in", library, text, "--json"]):
-        monkeypatch.setattr("sys.argv", ["paragloss", *command])
-        with suppress(SystemExit):
-            main()
-    out = capsys.readouterr().out
-    results = json.loads(out[out.index("{") :])["results"]
+def test_a_folder_of_texts_in_ten_languages_is_indexed_and_searched(library, text, expected_name):
+    output = CliRunner().invoke(app, ["search", "--in", library, text, "--json"]).output
+    results = json.loads(output[output.index("{") :])["results"]
     best = [result["id"] for result in results[: len(TEXTS)]]
     assert sum(expected_name in id for id in best) >= 9, best
 
@@ -91,11 +93,14 @@ def test_it_can_be_left_out_for_once_or_for_good(demo_location, tmp_path):
     with Collection.open(demo_location, default=False) as engine:
         assert engine.search("volcano", lang="en", to=["zh"]).results == []
         assert engine.info()["default model"] == "left out"
-    with Collection.create(str(tmp_path / "without"), default=False) as engine:
-        engine.index(demo.documents()[:7])
-    with Collection.open(str(tmp_path / "without")) as engine:
-        assert engine.info()["pipelines"] == ["bm25"]
     assert describe(demo_location)["default model"].startswith("used: ")
+    location = str(tmp_path / "c")
+    with Collection.create(location) as engine:
+        assert engine.info()["default model"] != "left out"
+    for options in ({"default": False}, {}):  # said once, it stays so
+        with Collection.open_or_create(location, **options) as engine:
+            assert engine.info()["default model"] == "left out"
+            assert engine.info()["pipelines"] == ["bm25"]
 
 
 def test_info_names_the_languages_it_does_not_know(tmp_path):
@@ -125,20 +130,3 @@ def test_the_glossary_overrules_it(demo_location):
         ids = [result.id for result in engine.search("volcano", lang="en", to=["zh"], k=3).results]
         engine.write_glossary([])
     assert ids[0] == "coffee.zh"
-
-
-def test_many_languages_at_once_are_what_each_is_alone():
-    translator = CombinedTranslator([default.open(), default.open()], weights=[1.0, 3.0])
-    query = Query("", "red wine", "en")
-    by_language = translator.translate_many(query, ["zh", "hi"])
-    assert by_language == {"zh": translator.translate(query, "zh"), "hi": translator.translate(query, "hi")}
-
-
-def test_indexing_into_a_collection_without_the_default_leaves_it_out_for_good(tmp_path):
-    location = str(tmp_path / "c")
-    with Collection.create(location) as engine:
-        assert engine.info()["default model"] != "left out"
-    with Collection.open_or_create(location, default=False) as engine:
-        assert engine.info()["default model"] == "left out"
-    with Collection.open(location) as engine:
-        assert engine.info()["default model"] == "left out"
