@@ -62,7 +62,7 @@ DISAMBIGUATING = DisambiguatingTranslator(
             "odd": {"Foo": 0.5, "Bar": 0.5},
         }
     ),
-    Cooccurrence.build(TEXTS, "de"),
+    lambda lang: Cooccurrence.build(TEXTS, lang),
 )
 BANK, ODD = ["Bank", "Ufer"], ["Foo", "Bar"]
 

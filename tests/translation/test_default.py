@@ -155,6 +155,12 @@ def test_translations_through_several_english_words_add_up():
     assert [(a.text, pytest.approx(a.weight)) for a in alternatives] == [("c", 0.4), ("b", 0.3), ("d", 0.3)]
 
 
+def test_equally_likely_translations_of_one_english_word_keep_their_order():
+    from_english = make_matrix(1, 3, [(0, 2, 0.4), (0, 1, 0.3), (0, 0, 0.3)])
+    tables = Tables(["e"], ["e"], list("abc"), list("abc"), from_english, make_matrix(3, 1, [(0, 0, 1.0)]))
+    assert [a.text for a in pack({"de": tables}).alternatives("e", "en", "de")] == ["c", "b", "a"]
+
+
 def test_translations_with_less_than_a_sixtieth_of_the_share_are_left_out():
     weights = make_matrix(1, 3, [(0, 0, 0.97), (0, 1, 0.02), (0, 2, 0.01)])
     tables = Tables(["e"], ["e"], list("abc"), list("abc"), weights, make_matrix(3, 1, [(0, 0, 1.0)]))

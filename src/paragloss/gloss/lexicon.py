@@ -140,7 +140,10 @@ class Lexicon:
     """Entries by language and key."""
 
     def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take the arrays of a saved lexicon, and its metadata, which tells where each language begins in them."""
+        """Take the arrays of a saved lexicon, and its metadata, which tells where each language begins in them.
+
+        Methods that read the arrays are cached: texts repeat their words.
+        """
         self._meta = dict(meta)
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
@@ -280,7 +283,7 @@ def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> I
 
     Of sequences with the same first word the shorter ones come first. None is longer than four words.
 
-    :param keys: the words of a sentence as the lexicon keys them.
+    :param keys: the words of a sentence, spelled as keys of the lexicon are.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
     """
     is_unspaced = lang in UNSPACED_LANGUAGES
@@ -304,7 +307,7 @@ def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> 
 
     The word is looked up as written, without particles, with its ending exchanged, and as a compound.
 
-    :param key: the word as the lexicon keys it.
+    :param key: the word, spelled as keys of the lexicon are.
     :param starts_sentence: whether a capital may be that of the sentence.
     :return: the entries, none for an unknown word; and the English before it, or "".
     """
@@ -367,7 +370,7 @@ def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconE
 
     Korean words have endings without end: there the longest known noun that the word begins with is taken instead.
 
-    :param key: the word as the lexicon keys it.
+    :param key: the word, spelled as keys of the lexicon are.
     :return: the entries, with their English in the form that the ending stands for; () if no exchange makes a known
         word.
     """
@@ -464,7 +467,7 @@ def is_stop_word(word: str, lang: str) -> bool:
 def _split_unspaced(key: str, lang: str, lexicon: Lexicon) -> list[str]:
     """Split a word of a language without spaces into known words, taking the longest one at each position.
 
-    :param key: the word as the lexicon keys it.
+    :param key: the word, spelled as keys of the lexicon are.
     :return: the words; [] if a piece is unknown, if more than one piece is a single character, or if a name in katakana
         would be split into several short pieces.
     """
@@ -498,7 +501,7 @@ def _join_separable_verbs(
     The verb's reading is replaced; that of the prefix loses its entries, since it has no meaning of its own.
 
     :param readings: of the single words and phrases of a sentence.
-    :param keys: the words of the sentence as the lexicon keys them.
+    :param keys: the words of the sentence, spelled as keys of the lexicon are.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
     """
     reading_by_position = {reading.first: reading for reading in readings}
@@ -527,14 +530,15 @@ def _find_separated_verb(keys: Sequence[str], clause: range, lang: str, lexicon:
 
     It is the first word that is a known verb together with the prefix.
 
-    :param keys: the words of the sentence as the lexicon keys them.
+    :param keys: the words of the sentence, spelled as keys of the lexicon are.
     :param clause: the positions of the words of the clause.
     """
     prefix = keys[clause[-1]]
     if prefix not in _SEPARABLE_PREFIXES[lang] or len(clause) < _MIN_WORDS_WITH_SEPARATED_VERB:
         return None
     for position in clause[:-1]:
-        if keys[position][:1].isupper() and position:
+        is_noun_or_name = keys[position][:1].isupper() and position > 0  # the first word always has a capital
+        if is_noun_or_name:
             continue
         key = prefix + keys[position].lower()
         entries = lexicon.find_entries(key, lang) or find_inflected_form(key, lang, lexicon)
@@ -549,11 +553,11 @@ def pack_lexicon(
     kinds: Mapping[str, str] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Lexicon:
-    """Build a lexicon.
+    """Build a lexicon, packed as it is saved.
 
-    :param entries: by language and word, the entries of the word.
-    :param rules: by language, its rules for endings, best first.
-    :param kinds: parts of speech of English meanings.
+    :param entries: language -> word -> the entries of the word, best first.
+    :param rules: language -> its rules for endings, best first.
+    :param kinds: English meaning -> its part of speech, where it is known.
     :param about: what else `Lexicon.meta` reports.
     """
     english = _list_meanings(entries)

@@ -39,8 +39,10 @@ def choose_alternatives(
 ) -> tuple[Alternative, ...]:
     """Select among the alternatives of a word of a query.
 
-    :param alternatives: the best first
-    :param choose: one of CHOICES; the "random" one is always the same for the same query, word and seed
+    :param alternatives: the best first; not empty
+    :param choose: "every" returns all of them, "best" the first one, "random" one that is always the same for the same
+        query, word and seed
+    :return: all alternatives, or the selected one with the weight 1
     """
     if choose == "every":
         return alternatives

@@ -194,6 +194,7 @@ class CompoundTranslator:
 
         :param clauses: the translations of the words and phrases of a query, in order.
         :param source: the language of the query.
+        :param to: the language of the translations; if it writes no compounds, nothing is added.
         """
         if to not in COMPOUND_LINKERS or source == to:
             return clauses
@@ -214,7 +215,11 @@ class CompoundTranslator:
     ) -> dict[str, Translation]:
         """Return the clauses of the compounds that neighbouring words make, by the source of the second word.
 
-        :param phrases: the clauses of the translator's own compounds, which it did not look for in documents
+        A pair that makes no compound of the documents, and none of the translator's own, has no clause.
+
+        :param words: the clauses of the words of a query, in order
+        :param phrases: the clauses of the translator's own compounds, by their sources; documents need not have these
+        :param to: the language of the compounds
         """
         compounds: dict[str, Translation] = {}
         remaining_phrases = dict(phrases)

@@ -147,13 +147,13 @@ class DisambiguatingTranslator:
     those of its neighbours keeps them all.
     """
 
-    def __init__(self, translator: Translator, cooccurrence: Cooccurrence | Callable[[str], Cooccurrence]) -> None:
+    def __init__(self, translator: Translator, count_cooccurrences: Callable[[str], Cooccurrence]) -> None:
         """Wrap a translator.
 
-        :param cooccurrence: counts of the target language, or a function that returns those of a language
+        :param count_cooccurrences: returns the counts of the texts in a language
         """
         self._translator = translator
-        self._cooccurrence = cooccurrence
+        self._count_cooccurrences = count_cooccurrences
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""
@@ -168,7 +168,7 @@ class DisambiguatingTranslator:
         if len(clauses) < 2:
             return clauses
         texts = [[alternative.text for alternative in clause.alternatives] for clause in clauses]
-        cooccurrence = self._cooccurrence(to) if callable(self._cooccurrence) else self._cooccurrence
+        cooccurrence = self._count_cooccurrences(to)
         links = [cooccurrence.em(first, second) for first, second in pairwise(texts)]
         path = best_path(links)
         disambiguated = []

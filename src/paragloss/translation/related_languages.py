@@ -117,7 +117,7 @@ def _merge_word(source: str, answers: list[tuple[str, Translation]], lang: str) 
 
     :param answers: each clause with the relative that it is from
     """
-    counted = [answer for answer in answers if _is_translated(answer[1])] or answers
+    counted = [(relative, clause) for relative, clause in answers if _is_translated(clause)] or answers
     weights: dict[str, float] = {}
     for relative, clause in counted:
         for text, weight in _respell_alternatives(clause, relative, lang):
