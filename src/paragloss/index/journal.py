@@ -96,7 +96,10 @@ class JournaledIndex(TermIndex):
                     self._write_base()
 
     def catch_up(self, *, interval: float = 0.5) -> None:
-        """Read what others have written since; checks at most once in `interval` seconds."""
+        """Read the statistics again if another process has written since.
+
+        :param interval: seconds that must have passed since the last check.
+        """
         if time.monotonic() - self._last_check >= interval:
             with self._write_lock:
                 self._last_check = time.monotonic()

@@ -69,7 +69,7 @@ class TermIndex:
     ) -> None:
         """Take the statistics of a store; `build` and `open` read or create them.
 
-        :param clean: whether the store has exactly these statistics.
+        :param clean: whether the statistics in the store are these; False if they must be written at `commit`.
         :param analyze: returns the analyzer of a language.
         """
         self.statistics = statistics
@@ -92,10 +92,10 @@ class TermIndex:
         b: float = 0.75,
         analyze: Callable[[str], Analyzer] = analyzer,
     ) -> TermIndex:
-        """Start the index of an empty collection.
+        """Start the index of an empty collection, and write statistics without documents.
 
         :param fields: what is indexed: `title`, `text` and names of `Document.fields`.
-        :param k1: how soon occurrences of a term saturate in BM25.
+        :param k1: how soon occurrences of a term saturate in BM25; larger is later.
         :param b: how much BM25 divides by the length of a field, 0 to 1.
         :param analyze: returns the analyzer of a language.
         """
@@ -169,9 +169,12 @@ class TermIndex:
         with self._writing_batch():
             self._uncount_documents([document.id for document in documents])
             term_vectors = self.statistics.weigh_documents(languages, counted.bags)
-            sparse_vectors = [{TERMS_VECTOR: vector} for vector in term_vectors]
-            fields_of_records = (documents, vectors, sparse_vectors, counted.packed_tokens, counted.signatures)
-            self._store.add([Record(*fields) for fields in zip(*fields_of_records, strict=True)])
+            records = []
+            for row, document in enumerate(documents):
+                sparse = {TERMS_VECTOR: term_vectors[row]}
+                packed_tokens, signature = counted.packed_tokens[row], counted.signatures[row]
+                records.append(Record(document, vectors[row], sparse, packed_tokens, signature))
+            self._store.add(records)
             self._count_documents(languages, term_vectors)
             self._record_batch()
             self.refresh(tolerance=drift)
@@ -205,7 +208,10 @@ class TermIndex:
                 self._version = self._store.blob_version(STATISTICS_BLOB)
 
     def catch_up(self, *, interval: float = 0.5) -> None:
-        """Read what another process has written since; checks at most once in `interval` seconds."""
+        """Read the statistics again if another process has written since. Does nothing in the process that writes.
+
+        :param interval: seconds that must have passed since the last check.
+        """
         if not self._is_clean or time.monotonic() - self._last_check < interval:
             return
         with self._write_lock:

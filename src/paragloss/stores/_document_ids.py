@@ -36,11 +36,6 @@ class DocumentIds:
         Points that were deleted after the search are left out.
         """
         split_rankings = [split_scored_points(points) for points in rankings]
-        cache = self._cache
-        try:  # usually all are cached, and none is deleted
-            return [([cache[point_id] for point_id in point_ids], scores) for point_ids, scores in split_rankings]
-        except KeyError:
-            pass
         document_ids = self.find(set[Any]().union(*(point_ids for point_ids, _ in split_rankings)))
         return [_name_existing(point_ids, scores, document_ids) for point_ids, scores in split_rankings]
 

@@ -62,9 +62,12 @@ def finish_creation(path: Path) -> None:
 
 
 def remove_collection_files(path: Path, *, remove_folder: bool) -> None:
-    """Remove what a creation has put into a folder whose lock this process holds; the lock file goes last.
+    """Remove the files of a collection from a folder whose lock this process holds; the lock file goes last.
 
-    After a kill the folder looks like that of an unfinished creation, which the next creation completes.
+    If the process is killed meanwhile, the folder looks like that of an unfinished creation, which the next creation
+    completes. Files that can't be removed stay, without an error.
+
+    :param remove_folder: whether to remove the folder as well, if nothing else is in it.
     """
     with suppress(OSError):
         (path / _CREATION_MARKER).touch()

@@ -87,15 +87,18 @@ def make_vector_params(schema: VectorSchema, name: str, *, on_disk: bool = False
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
 
+    :param schema: has the vector's dimension and precision, and whether a document may have several.
+    :param name: the name of the vector.
     :param on_disk: keep the vectors on disk.
     """
     from qdrant_client import models
 
     precision = schema.precision.get(name)
-    quantization = multivector_config = None
+    quantization = None
     if precision == "int8":
         int8 = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
         quantization = models.ScalarQuantization(scalar=int8)
+    multivector_config = None
     if name in schema.multivectors:
         multivector_config = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
     return {

@@ -258,12 +258,15 @@ def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = Fal
 
     int8 vectors are quantized copies in memory of float32 vectors on disk.
 
+    :param schema: has the vector's dimension and precision, and whether a document may have several.
+    :param name: the name of the vector.
     :param quantize: search one-byte copies of the vectors, whatever their precision.
     """
     precision = schema.precision.get(name)
-    quantization = multivector_config = None
+    quantization = None
     if precision == "int8" or quantize:
         quantization = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    multivector_config = None
     if name in schema.multivectors:
         multivector_config = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim)
     return edge.EdgeVectorParams(

@@ -37,12 +37,11 @@ def validate_document(document: Document) -> None:
         raise StoreError(
             f"document {document.id!r} holds half a surrogate pair, which is no Unicode text: decode its source again"
         ) from None
-    if document.meta:
-        try:
-            _encode_json(dict(document.meta)).encode()
-            _validate_integers(document)
-        except (TypeError, ValueError) as error:
-            raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
+    try:
+        _encode_json(dict(document.meta)).encode()
+        _validate_integers(document)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"document {document.id!r}: meta takes what JSON can hold ({error})") from None
 
 
 def validate_dense_rows(

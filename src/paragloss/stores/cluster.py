@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -91,7 +91,7 @@ class ClusterStore(BaseStore):
         """Open a collection of a server; raise StoreError if it is not one of ours, or can't be read."""
         client = connect(url, timeout)
         collection = resolve_alias(client, check_name(name, "collection"))
-        store = cls(client, collection, VectorSchema({}, ()), f"{url}/{name}")
+        store = cls(client, collection, VectorSchema({}, ()), f"{url}/{name}")  # the schema is read below
         if not store._blobs.exists():
             raise StoreError(f"{store._location} is not a collection of ours (paragloss index makes one)")
         data = store.read_blob(_META_BLOB)
@@ -106,22 +106,16 @@ class ClusterStore(BaseStore):
     @classmethod
     def exists(cls, url: str, name: str, *, timeout: int = 60) -> bool:
         """Tell whether a server has a collection of ours with this name."""
-        client = connect(url, timeout)
-        try:
+        with closing(connect(url, timeout)) as client:
             store = cls(client, resolve_alias(client, name), VectorSchema({}, ()), f"{url}/{name}")
             return store._blobs.exists()
-        finally:
-            client.close()
 
     @classmethod
     def delete_collection(cls, url: str, name: str, *, timeout: int = 60) -> None:
         """Delete a collection from a server."""
-        client = connect(url, timeout)
-        try:
+        with closing(connect(url, timeout)) as client:
             for collection in (name, get_blob_collection(name)):
                 client.delete_collection(collection)
-        finally:
-            client.close()
 
     def close(self) -> None:
         """Release all files and locks."""
@@ -176,15 +170,14 @@ class ClusterStore(BaseStore):
         point_ids = [hash_to_uuid(document_id) for document_id in ids]
         payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
         vector_names = self._schema.select_names(vectors) or False
-        points = self._retrieve(point_ids, with_payload=payload_keys, with_vectors=vector_names)
-        records = {point.id.replace("-", ""): self._make_record(point) for point in points}
+        records: dict[str, Record] = {}  # by point id
+        for start in range(0, len(point_ids), _limits.READ_BATCH):
+            batch = point_ids[start : start + _limits.READ_BATCH]
+            points = self._call(
+                self._client.retrieve, self._name, batch, with_payload=payload_keys, with_vectors=vector_names
+            )
+            records |= {point.id.replace("-", ""): self._make_record(point) for point in points}
         return [records.get(point_id) for point_id in point_ids]
-
-    def _retrieve(self, point_ids: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Yield the points that the server has of these ids, read in several requests if they are many."""
-        for start in range(0, len(point_ids), _limits.WRITE_BATCH):
-            batch = point_ids[start : start + _limits.WRITE_BATCH]
-            yield from self._call(self._client.retrieve, self._name, batch, **options)
 
     def count(self, where: Where | None = None, *, without_vector: str | None = None) -> int:
         """Count documents; with `without_vector` only those that have no vector of that name."""

@@ -129,15 +129,14 @@ class SharedStore(BaseStore):
     def _request(self, request: str, *arguments: Any, **options: Any) -> Any:
         """Have the owner answer a request; become the owner, and answer it here, if there is none any more.
 
-        :param request: the name of a method of the store.
+        :param request: the name of a request, see `make_request_handlers`.
+        :raises StoreError: the request failed, or the owner does not answer.
         """
         with self._lock:
             if self._own_store is None:
                 response = self._ask_owner([request, arguments, options])
                 if response is not None:
-                    if "error" in response:
-                        raise StoreError(response["error"])
-                    return response["answer"]
+                    return _get_answer(response)
             assert self._own_store is not None
             handlers = make_request_handlers(self._own_store, self._own_store.blob_files)
             return handlers[request](*arguments, **options)
@@ -172,3 +171,10 @@ class SharedStore(BaseStore):
             self._connection.close()
             self._connection = None
             time.sleep(_DISCONNECT_PAUSE)
+
+
+def _get_answer(response: dict[str, Any]) -> Any:
+    """Return the answer in an owner's response; raise StoreError if it holds an error."""
+    if "error" in response:
+        raise StoreError(response["error"])
+    return response["answer"]
