@@ -19,7 +19,7 @@ from paragloss.types import Concept, Query
 
 
 def make_matrix(n_rows, n_columns, cells=None):
-    """A matrix of (row, column, weight) cells, the best of a row first; without cells, row i has a 1 in column i."""
+    """A matrix of (row, column, weight) cells in the order of their columns; without any, row i has a 1 in column i."""
     rows, columns, weights = zip(*(cells or [(i, i, 1.0) for i in range(n_rows)]), strict=True)
     return sp.csr_matrix((weights, (rows, columns)), shape=(n_rows, n_columns))
 
@@ -156,7 +156,7 @@ def test_translations_through_several_english_words_add_up():
 
 
 def test_equally_likely_translations_of_one_english_word_keep_their_order():
-    from_english = make_matrix(1, 3, [(0, 2, 0.4), (0, 1, 0.3), (0, 0, 0.3)])
+    from_english = sp.csr_matrix(([0.4, 0.3, 0.3], [2, 1, 0], [0, 3]), shape=(1, 3))
     tables = Tables(["e"], ["e"], list("abc"), list("abc"), from_english, make_matrix(3, 1, [(0, 0, 1.0)]))
     assert [a.text for a in pack({"de": tables}).alternatives("e", "en", "de")] == ["c", "b", "a"]
 
