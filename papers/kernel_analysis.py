@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,35 +16,25 @@ from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.types import Integers, JudgedCollection, Query, Translator
 
 
-class KernelSummary(NamedTuple):
-    """One kernel, numbered from 1 as in the thesis: the exact match is 1, the most opposite 11."""
-
-    number: int
-    mean: float
-    weight: float
-    pairs: int
-
-
-def summarize_kernels(model: Knrm, judged: JudgedCollection) -> list[KernelSummary]:
-    """Return the weight of each kernel, and how many pairs of words fall into it (Table 6.4).
+def count_pairs_by_kernel(model: Knrm, judged: JudgedCollection) -> Integers:
+    """Count how many pairs of words fall into each kernel (Table 6.4): (kernels,).
 
     Pairs are the different ones of a query's word and a word of a document that is judged for it.
     """
     pairs = list_word_pairs(model, judged)
-    table = model.table
     counts = np.zeros(len(MEANS), np.int64)
     for start in range(0, len(pairs), 100_000):
         block = pairs[start : start + 100_000]
-        cosines = np.einsum("nd,nd->n", table[block[:, 0]], table[block[:, 1]])
+        cosines = np.einsum("nd,nd->n", model.table[block[:, 0]], model.table[block[:, 1]])
         counts += np.bincount(find_strongest_kernel(cosines) - 1, minlength=len(MEANS))
-    return [
-        KernelSummary(i, m, float(w), int(n))
-        for i, (m, w, n) in enumerate(zip(MEANS, model.kernel_weights, counts, strict=True), 1)
-    ]
+    return counts
 
 
 def find_strongest_kernel(cosines: npt.ArrayLike) -> Integers:
-    """Return the number, from 1, of the kernel that responds most to each cosine: of soft kernels the nearest mean."""
+    """Return the number of the kernel that responds most to each cosine: of soft kernels the nearest mean.
+
+    As in the thesis the exact match is number 1, the most opposite kernel 11.
+    """
     return np.asarray(compute_responses(np.asarray(cosines, np.float64)).argmax(axis=-1) + 1, np.int64)
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from papers.corpora import Rows, training_budget
 from papers.kernel_analysis import (
+    count_pairs_by_kernel,
     count_seen_terms,
     list_translation_kernels,
     measure_kernels_alone,
     measure_unknown_share,
     split_into_words,
-    summarize_kernels,
     take_first_queries,
 )
 from papers.plots import plot_columns
@@ -24,6 +24,7 @@ from papers.runner import Results
 from papers.simulated_log import SearchLog, fit_shared_vectors, simulate_log, train_ranker
 from papers.translators import build_muse_dictionary, has_apertium, translate_by_apertium
 from paragloss.analysis import analyzer
+from paragloss.encoders.kernel_features import MEANS
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.evaluation.report import panels
 from paragloss.lab.query_log import (
@@ -124,8 +125,8 @@ def measure_table_6_4(part: str, seed: int, *, smoke: bool) -> Rows:
     result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.test_ids}
     english = [log.english[query_id] for query_id in log.test_ids]
     native = [log.native[query_id] for query_id in log.test_ids]
-    kernels, monolingual_kernels = (
-        summarize_kernels(model, JudgedCollection(queries, log.documents, result_grades))
+    pairs, monolingual_pairs = (
+        count_pairs_by_kernel(model, JudgedCollection(queries, log.documents, result_grades)).tolist()
         for model, queries in ((bilingual, english), (monolingual, native))
     )
 
@@ -133,18 +134,20 @@ def measure_table_6_4(part: str, seed: int, *, smoke: bool) -> Rows:
         return float(np.mean(log.measure_ranker(model, log.english)["DIFF @10"]))
 
     scores_alone = measure_kernels_alone(bilingual, score)
-    counts = Counter(list_translation_kernels(bilingual, log.fit_translator(), split_into_words(english), log.lang))
-    rows: Rows = {}
-    for kernel, monolingual_kernel, score_alone in zip(kernels, monolingual_kernels, scores_alone, strict=True):
-        rows[f"kernel {kernel.number}, mean {kernel.mean}"] = {
-            "weight": kernel.weight,
-            "pairs": kernel.pairs,
-            "monolingual weight": monolingual_kernel.weight,
-            "monolingual pairs": monolingual_kernel.pairs,
-            "translations": counts[kernel.number],
-            "DIFF @10 alone": score_alone,
+    translations = Counter(
+        list_translation_kernels(bilingual, log.fit_translator(), split_into_words(english), log.lang)
+    )
+    return {
+        f"kernel {i + 1}, mean {kernel_mean}": {
+            "weight": float(bilingual.kernel_weights[i]),
+            "pairs": pairs[i],
+            "monolingual weight": float(monolingual.kernel_weights[i]),
+            "monolingual pairs": monolingual_pairs[i],
+            "translations": translations[i + 1],
+            "DIFF @10 alone": scores_alone[i],
         }
-    return rows
+        for i, kernel_mean in enumerate(MEANS)
+    }
 
 
 def plot_table_6_4(results: Results) -> dict[str, Any]:
