@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -16,7 +17,10 @@ class Request(NamedTuple):
 
 
 class JsonServer:
-    """Answers each request with what a function returns for its body, and records the requests."""
+    """Answers each request with what a function returns for its body, and records the requests.
+
+    The status is 200, or 400 if the answer has an "error"; a function may also return a pair (status, answer).
+    """
 
     def __init__(self, answer: Callable[[Any], Any]) -> None:
         self.requests: list[Request] = []
@@ -32,7 +36,10 @@ class JsonServer:
             def answer(self, body: Any) -> None:
                 recorder.requests.append(Request(self.path, body, self.headers["authorization"]))
                 content = answer(body)
-                self.send_response(400 if "error" in content else 200)
+                status = 400 if "error" in content else 200
+                if isinstance(content, tuple):
+                    status, content = content
+                self.send_response(status)
                 self.end_headers()
                 self.wfile.write(json.dumps(content).encode())
 
@@ -50,3 +57,23 @@ class JsonServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+@contextmanager
+def run_json_server(answer: Callable[[Any], Any]) -> Iterator[str]:
+    """Answer requests with `answer(the object that was posted)`, or `answer(None)` for GET; yield host and port."""
+    with JsonServer(answer) as server:
+        yield server.host
+
+
+@contextmanager
+def run_shouting_engine() -> Iterator[str]:
+    """Run a translation engine that speaks LibreTranslate's HTTP, and shouts; yield its address."""
+
+    def shout(request: Any) -> object:
+        if request is None:
+            return [{"code": code, "targets": ["en", "fr"]} for code in ("en", "fr")]
+        return {"translatedText": [text.upper() for text in request["q"]]}
+
+    with JsonServer(shout) as server:
+        yield server.address

