@@ -17,6 +17,12 @@ from paragloss.server.library import Library
 
 
 @pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """What runs asynchronous tests."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
 def models(tmp_path_factory) -> list[str]:
     folder = tmp_path_factory.mktemp("models")
     train(cr5.fit, demo.concepts(), dim=50).save(folder / "cr5")

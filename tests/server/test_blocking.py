@@ -91,46 +91,41 @@ def compute(seconds):
     return work
 
 
-def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(library):
+@pytest.mark.anyio
+async def test_a_client_works_on_one_thing_at_a_time_and_others_do_not_wait_for_it(library):
     blockade = Blockade()
-
-    async def ask_beside_a_greedy_client():
-        greedy = [asyncio.create_task(library.search("greedy", "c", blockade.work, "greedy")) for _ in range(10)]
-        while not blockade.clients:
-            await asyncio.sleep(0.01)
-        assert await library.search("polite", "c", answer) == "answered"
-        assert blockade.clients == ["greedy"]
-        blockade.end.set()
-        await asyncio.gather(*greedy)
-
-    asyncio.run(ask_beside_a_greedy_client())
+    greedy = [asyncio.create_task(library.search("greedy", "c", blockade.work, "greedy")) for _ in range(10)]
+    while not blockade.clients:
+        await asyncio.sleep(0.01)
+    assert await library.search("polite", "c", answer) == "answered"
+    assert blockade.clients == ["greedy"]
+    blockade.end.set()
+    await asyncio.gather(*greedy)
     assert blockade.clients == ["greedy"] * 10
 
 
-def test_work_that_waits_or_comes_while_the_server_ends_is_refused(location):
+@pytest.mark.anyio
+async def test_work_that_waits_or_comes_while_the_server_ends_is_refused(location):
     """It was answered with 500."""
     library, blockade = Library.open([location], DEFAULT._replace(seconds=30.0, threads=1)), Blockade()
-
-    async def close_while_one_works_and_one_waits():
-        working = asyncio.create_task(library.search("a", "c", blockade.work, "a"))
-        await asyncio.sleep(0.1)
-        waiting = asyncio.create_task(library.search("b", "c", answer))
-        await asyncio.sleep(0.1)
-        closing = asyncio.create_task(asyncio.to_thread(library.close))
-        with pytest.raises(BusyError, match="the server is ending"):
-            await waiting
-        with pytest.raises(BusyError, match="the server is ending"):
-            await library.search("c", "c", answer)
-        blockade.end.set()
-        await asyncio.gather(working, closing)
-
-    asyncio.run(close_while_one_works_and_one_waits())
+    working = asyncio.create_task(library.search("a", "c", blockade.work, "a"))
+    await asyncio.sleep(0.1)
+    waiting = asyncio.create_task(library.search("b", "c", answer))
+    await asyncio.sleep(0.1)
+    closing = asyncio.create_task(asyncio.to_thread(library.close))
+    with pytest.raises(BusyError, match="the server is ending"):
+        await waiting
+    with pytest.raises(BusyError, match="the server is ending"):
+        await library.search("c", "c", answer)
+    blockade.end.set()
+    await asyncio.gather(working, closing)
 
 
+@pytest.mark.anyio
 @pytest.mark.parametrize("is_greedy", [False, True])
-def test_long_work_gives_way_to_short_work_of_another_client(library, is_greedy):
+async def test_long_work_gives_way_to_short_work_of_another_client(library, is_greedy):
     """The work of a client that has used more than its share gives way from its beginning."""
-    short_has_ended, seen_after_pause = threading.Event(), []
+    short_has_ended = threading.Event()
 
     def work_briefly(collection, deadline):
         time.sleep(0.5)
@@ -139,21 +134,18 @@ def test_long_work_gives_way_to_short_work_of_another_client(library, is_greedy)
     def work_long(collection, deadline):
         if not is_greedy:
             compute(2 * precedence.LONG_WORK_SECONDS)(collection, deadline)
-        seen_after_pause.append(short_has_ended.is_set())
+        return short_has_ended.is_set()
 
-    async def work_at_the_same_time():
-        if is_greedy:
-            await library.search("long", "c", compute(1.0))
-        short = asyncio.create_task(library.search("short", "c", work_briefly))
-        await asyncio.sleep(0.1)
-        await library.search("long", "c", work_long)
-        await short
-
-    asyncio.run(work_at_the_same_time())
-    assert seen_after_pause == [True]
+    if is_greedy:
+        await library.search("long", "c", compute(1.0))
+    short = asyncio.create_task(library.search("short", "c", work_briefly))
+    await asyncio.sleep(0.1)
+    assert await library.search("long", "c", work_long)
+    await short
 
 
-def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
+@pytest.mark.anyio
+async def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
     monkeypatch.setattr(precedence, "LONG_WORK_SECONDS", 0.0)
     monkeypatch.setattr(precedence, "MAX_PAUSE_SECONDS", 0.2)
     blockade = Blockade()
@@ -163,91 +155,89 @@ def test_long_work_gives_way_for_a_limited_time(library, monkeypatch):
             deadline.step()
         return "answered"
 
-    async def work_beside_a_blocked_client():
-        blocked = asyncio.create_task(library.search("blocked", "c", blockade.work, "blocked"))
-        await asyncio.sleep(0.1)
-        assert await library.search("other", "c", step_twice) == "answered"
-        assert not blockade.end.is_set()
-        blockade.end.set()
-        await blocked
-
-    asyncio.run(work_beside_a_blocked_client())
+    blocked = asyncio.create_task(library.search("blocked", "c", blockade.work, "blocked"))
+    await asyncio.sleep(0.1)
+    assert await library.search("other", "c", step_twice) == "answered"
+    assert not blockade.end.is_set()
+    blockade.end.set()
+    await blocked
 
 
-def test_too_much_waiting_work_of_a_client_or_of_all_is_refused():
-    async def enter(admission, clients):
-        return [await admission.enter(address, 1) for address in clients]
+def make_admission(**limits):
+    """An admission with one turn for each client, and limits that are not reached unless they are given."""
+    return Admission(**{"per_client": 1, "waiting_per_client": 100, "waiting": 100, **limits})
 
-    one_client = Admission(per_client=5, waiting_per_client=2, waiting=100)
-    asyncio.run(enter(one_client, ["a", "a", "b"]))
+
+async def use_too_much(admission, client):
+    """Let a client do a piece of work that takes a second of processor time."""
+    admission.leave(await admission.enter(client, 1), processor_seconds=1.0)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("limits", "clients", "refused", "allowed"),
+    [({"per_client": 5, "waiting_per_client": 2}, "aab", "a", "b"), ({"waiting": 3}, "abc", "d", None)],
+)
+async def test_too_much_waiting_work_of_a_client_or_of_all_is_refused(limits, clients, refused, allowed):
+    admission = make_admission(**limits)
+    turns = [await admission.enter(client, 1) for client in clients]
     with pytest.raises(BusyError):
-        asyncio.run(enter(one_client, ["a"]))
-    everybody = Admission(per_client=5, waiting_per_client=100, waiting=3)
-    turns = asyncio.run(enter(everybody, ["a", "b", "c"]))
-    with pytest.raises(BusyError):
-        asyncio.run(enter(everybody, ["d"]))
-    everybody.leave(turns[0])
-    asyncio.run(enter(everybody, ["d"]))
-    assert everybody.pieces == 3
+        await admission.enter(refused, 1)
+    if allowed:
+        await admission.enter(allowed, 1)
+    admission.leave(turns[0])
+    await admission.enter(refused, 1)
+    assert admission.pieces == len(clients) + bool(allowed)
 
 
-def test_expensive_work_of_any_number_of_clients_shares_one_lane():
-    async def work_expensively():
-        admission = Admission(per_client=1, waiting_per_client=10, waiting=100)
-        hostile = [f"hostile {n}" for n in range(20)]
-        for client in hostile:  # each has used a second at once
-            admission.leave(await admission.enter(client, 1), processor_seconds=1.0)
-        first = await admission.enter(hostile[0], 1)
-        assert first.is_above_share
-        waiting = [asyncio.create_task(admission.enter(client, 1)) for client in hostile[1:]]
-        await asyncio.sleep(0.01)
-        assert not any(task.done() for task in waiting)
-        normal = [await admission.enter(f"normal {n}", 1) for n in range(5)]  # nobody else waits
-        assert not any(turn.is_above_share for turn in normal)
-        admission.leave(first, processor_seconds=1.0)
-        await asyncio.sleep(0.01)
-        assert [task.done() for task in waiting] == [True] + [False] * 18
-        for task in waiting:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                admission.leave(await task)
-
-    asyncio.run(work_expensively())
+@pytest.mark.anyio
+async def test_expensive_work_of_any_number_of_clients_shares_one_lane():
+    admission = make_admission()
+    hostile = [f"hostile {n}" for n in range(20)]
+    for client in hostile:
+        await use_too_much(admission, client)
+    first = await admission.enter(hostile[0], 1)
+    assert first.is_above_share
+    waiting = [asyncio.create_task(admission.enter(client, 1)) for client in hostile[1:]]
+    await asyncio.sleep(0.01)
+    assert not any(task.done() for task in waiting)
+    normal = [await admission.enter(f"normal {n}", 1) for n in range(5)]  # nobody else waits
+    assert not any(turn.is_above_share for turn in normal)
+    admission.leave(first, processor_seconds=1.0)
+    await asyncio.sleep(0.01)
+    assert [task.done() for task in waiting] == [True] + [False] * 18
+    for task in waiting:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            admission.leave(await task)
 
 
-def test_who_waits_in_vain_for_the_lane_has_its_turn_again():
-    async def wait_behind_another():
-        admission = Admission(per_client=1, waiting_per_client=10, waiting=100)
-        for client in "ab":
-            admission.leave(await admission.enter(client, 1), processor_seconds=1.0)
-        held = await admission.enter("a", 1)
-        with pytest.raises(DeadlineError):
-            await admission.enter("b", 0.05)
-        admission.leave(held)
-        admission.leave(await admission.enter("b", 1))
-        assert admission.pieces == 0
-
-    asyncio.run(wait_behind_another())
+@pytest.mark.anyio
+async def test_who_waits_in_vain_for_the_lane_has_its_turn_again():
+    admission = make_admission()
+    for client in "ab":
+        await use_too_much(admission, client)
+    held = await admission.enter("a", 1)
+    with pytest.raises(DeadlineError):
+        await admission.enter("b", 0.05)
+    admission.leave(held)
+    admission.leave(await admission.enter("b", 1))
+    assert admission.pieces == 0
 
 
-def test_a_team_behind_one_address_is_never_refused_or_above_its_share():
+@pytest.mark.anyio
+async def test_a_team_behind_one_address_is_never_refused_or_above_its_share():
     """Twenty people, each of whom types a query letter by letter: 200 usual searches, and one that is expensive."""
+    admission = make_admission(waiting_per_client=DEFAULT.waiting_per_client, waiting=DEFAULT.waiting)
 
-    async def type_together():
-        admission = Admission(
-            per_client=DEFAULT.per_client, waiting_per_client=DEFAULT.waiting_per_client, waiting=DEFAULT.waiting
-        )
+    async def type_query(person):
+        for letter in range(10):
+            turn = await admission.enter("proxy", DEFAULT.seconds)
+            assert not turn.is_above_share
+            await asyncio.sleep(0)
+            admission.leave(turn, processor_seconds=0.5 if person == letter == 5 else 0.05)
 
-        async def type_query(person):
-            for letter in range(10):
-                turn = await admission.enter("proxy", DEFAULT.seconds)
-                assert not turn.is_above_share
-                await asyncio.sleep(0)
-                admission.leave(turn, processor_seconds=0.5 if person == letter == 5 else 0.05)
-
-        await asyncio.gather(*map(type_query, range(20)))
-
-    asyncio.run(type_together())
+    await asyncio.gather(*map(type_query, range(20)))
 
 
 def test_what_a_client_used_too_much_is_forgotten_with_time():
@@ -265,15 +255,13 @@ def test_what_a_client_used_too_much_is_forgotten_with_time():
     assert not times.is_above_share("hostile")
 
 
-def test_waiting_for_a_turn_counts_towards_the_deadline():
-    async def wait_behind_itself():
-        admission = Admission(per_client=1, waiting_per_client=10, waiting=10)
-        await admission.enter("a", 1)
-        with pytest.raises(DeadlineError):
-            await admission.enter("a", 0.05)
-        assert admission.pieces == 1
-
-    asyncio.run(wait_behind_itself())
+@pytest.mark.anyio
+async def test_waiting_for_a_turn_counts_towards_the_deadline():
+    admission = make_admission()
+    await admission.enter("a", 1)
+    with pytest.raises(DeadlineError):
+        await admission.enter("a", 0.05)
+    assert admission.pieces == 1
 
 
 def test_the_deadline_reaches_the_work_of_every_reading_route(location):
