@@ -398,7 +398,10 @@ class _TableBuilder:
         )
 
     def _collect_terms(self) -> _Terms:
-        """Return the alternatives that documents may hold; the first one of each clause even if none can hold it."""
+        """Return the alternatives of all clauses that documents may have; those of one clause after the other.
+
+        The first alternative of a clause is returned even if no document has it, so that every clause has one.
+        """
         clauses = [clause for _, clause in self.clause_list]
         sizes = [len(clause.words) for clause in clauses]
         hashes = np.concatenate([clause.hashes for clause in clauses])

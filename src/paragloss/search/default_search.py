@@ -211,7 +211,7 @@ class DefaultSearcher:
         if similar is not None and self._semantic is not None:
             documents = self._add_documents(documents, [*similar.passages, *similar.titles])
             query_vectors[self._semantic.passages.vector_name] = similar.query_vector
-        candidates = self._measure(query, documents, table, similar)
+        candidates = self._measure_features(query, documents, table, similar)
         return QueryEvidence(candidates, table, QueryForms(tuple(forms), query_vectors))
 
     def translate(self, query: Query, languages: Sequence[str] | None = None) -> list[Query]:
@@ -284,7 +284,7 @@ class DefaultSearcher:
         query_vector = self._semantic.encode(query)
         return None if query_vector is None else self._semantic.search(query_vector, limit, where)
 
-    def _measure(
+    def _measure_features(
         self, query: Query, documents: StoredTerms, table: ClauseTable | None, similar: SimilarDocuments | None
     ) -> MeasuredCandidates:
         """Compute the features of all candidates, by words and by vectors, however they were found.
@@ -338,7 +338,7 @@ class DefaultSearcher:
             if name == WORDS_PART:
                 parts.append((name, self._explain_words(evidence, document, candidates.languages[row], part_log_odds)))
             elif part_log_odds:
-                parts.append((name, _explain_whole(name, part_log_odds)))
+                parts.append((name, _explain_without_words(name, part_log_odds)))
         return ScoreExplanation(sum(part.score for _, part in parts), parts=tuple(parts))
 
     def _explain_words(
@@ -357,7 +357,7 @@ class DefaultSearcher:
             matches = evidence.table.attribute_score(language, rows)
         total = sum(match.score for match in matches)
         if not total:
-            return _explain_whole(WORDS_PART, log_odds)
+            return _explain_without_words(WORDS_PART, log_odds)
         origins: dict[tuple[str, str], dict[str, float]] = {}  # pair of words -> weights of its translators
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
@@ -386,6 +386,6 @@ def build_features(
     }
 
 
-def _explain_whole(name: str, log_odds: float) -> ScoreExplanation:
-    """Explain a part of a score by its name alone."""
+def _explain_without_words(name: str, log_odds: float) -> ScoreExplanation:
+    """Explain a part of a score by its name alone: no words are responsible for it."""
     return ScoreExplanation(log_odds, (Contribution("", "", name, log_odds),))

@@ -91,8 +91,8 @@ class Lexical:
 
         :param id: the id of the document, which may have parts in other languages than its own.
         """
-        (own_language,), rows = self._store.read_sparse(TERMS_VECTOR, [id])
-        document_vector = SparseVector(rows.indices, rows.values)
+        (own_language,), document_rows = self._store.read_sparse(TERMS_VECTOR, [id])
+        document_vector = SparseVector(document_rows.indices, document_rows.values)
         document_languages = [own_language, *self._statistics.secondary_languages]
         matches: list[Match] = []
         for lang in self._list_languages(query, document_languages):
@@ -121,7 +121,10 @@ class Lexical:
         return vector, highest_score
 
     def _search_vectors(self, vectors: Sequence[SparseVector], k: int, where: Where | None) -> list[Ranking]:
-        """Return the best k documents for each vector; none for an empty vector, which is not sent to the store."""
+        """Return the best k documents for each vector; none for an empty vector, which is not sent to the store.
+
+        :param where: conditions that documents meet, by field; those on languages are left out.
+        """
         rankings: list[Ranking] = [[] for _ in vectors]
         positions = [position for position, vector in enumerate(vectors) if len(vector.indices)]
         if positions:

@@ -149,8 +149,10 @@ def _find_option_type(option: PartOption, make: Callable[..., Any], fields: Sequ
 def _set_argument(arguments: dict[str, Any], option: PartOption, option_type: OptionType, text: str) -> None:
     """Add the keyword argument that an option sets to those of a call.
 
+    :param arguments: the keyword arguments of the call, to which one is added.
     :param option_type: the argument. The option has its name, or is one of its words, or names a field.
     :param text: the pipeline, for errors.
+    :raises LineSyntaxError: if the value of the option does not fit.
     """
     if option_type is _FIELDS_TYPE:
         weights = arguments.setdefault("fields", {})

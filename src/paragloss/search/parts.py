@@ -127,7 +127,7 @@ def make_default_searcher(search: SearchContext) -> DefaultSearcher:
 
 
 def _mix_all_translators(search: SearchContext) -> Translator | None:
-    """Combine the translators that know the query's language and one of the documents'; None if there are none."""
+    """Combine all translators that can translate the query into a language of documents; None if there are none."""
     languages = [*search.targets, *search.parts.statistics.secondary_languages]
     translator_by_name = {
         name: translator
@@ -382,7 +382,7 @@ def get_intermediate_language(*, to: str = "") -> str:
 def make_feedback_translator(
     search: SearchContext, *, depth: int = 20, terms: int = 5, beta: float = 0.3
 ) -> Translator:
-    """Make a step that expands the query by words of the best documents in its own language (Rocchio).
+    """Make a translator that expands a query by words of the best documents in the query's own language (Rocchio).
 
     :param depth: how many documents lend words.
     :param terms: how many words are added.
@@ -416,7 +416,7 @@ def make_feedback_searcher(
 def make_cooccurrence_translator(
     search: SearchContext, translator: Translator, *, window: int = 20, documents: int = 20_000, by_length: bool = False
 ) -> Translator:
-    """Make a step that keeps the translations of each query word that occur together with those of the other words.
+    """Make a translator that chooses the translations of each word that occur together with those of the other words.
 
     :param translator: gives the translations among which is chosen.
     :param window: documents are cut into windows of so many terms; words in one window occur together.
@@ -435,8 +435,10 @@ def make_cooccurrence_translator(
 def make_parallel_text_translator(
     search: SearchContext, translator: Translator, name: str, *, one: bool = False
 ) -> Translator:
-    """Make a step that weighs each word's alternatives by how they translate it in parallel texts.
+    """Make a translator that weighs the translations of each word by how often parallel texts translate it so.
 
+    :param translator: gives the translations that are weighed.
+    :param name: the name of the model of parallel texts in the collection.
     :param one: keep only the alternative that is likeliest there.
     """
     return ReweightedTranslator(translator, search.parts.choosers[name], best_only=one)

@@ -182,15 +182,24 @@ class _PipelineBuilder:
     def _apply_rewording(self, rewording: Rewording, searcher: Searcher) -> Searcher:
         """Build a searcher that rewords or translates queries before another one searches.
 
-        A query is translated into every target language, and the results are merged. Documents in the query's own
-        language are searched with the query as it is.
-
-        :raises LanguageError: if the translator knows no foreign language that is searched.
+        A query is translated into every target language, and the results are merged.
         """
-        translator, source, targets = rewording.translator, self._search.source, self._search.targets
+        translator = rewording.translator
         name = self._parts.name_translator(translator)
         if rewording.keeps_language:
             return Reworded(searcher, translator, called=name)
+        languages = self._list_translation_targets(translator, searcher)
+        return Merged([Translated(searcher, translator, to=lang, called=name) for lang in languages])
+
+    def _list_translation_targets(self, translator: Translator, searcher: Searcher) -> list[str]:
+        """List the languages of documents that a query is translated into, so far as the translator knows them.
+
+        The query's own language is the first if documents in it are searched, with the query as it is.
+
+        :param searcher: searches with the translated query.
+        :raises LanguageError: if the translator knows no foreign language that is searched.
+        """
+        source, targets = self._search.source, self._search.targets
         languages = list(targets)
         if hasattr(searcher, "looks_inside"):  # it also searches the parts of documents in other languages
             languages += [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
@@ -199,9 +208,7 @@ class _PipelineBuilder:
         if not translatable and foreign_targets:
             translator.translate(Query("", "", source), foreign_targets[0])  # raises an error that says what it knows
         own_language = [source] if source in languages else []
-        return Merged(
-            [Translated(searcher, translator, to=lang, called=name) for lang in [*own_language, *translatable]]
-        )
+        return [*own_language, *translatable]
 
     def _build_rewording(self, nodes: Sequence[Node], search_maker: Callable[..., object]) -> Rewording:
         """Build one translator from the steps of a chain that change the query's words.

@@ -74,7 +74,7 @@ def parse_operators(query: str) -> QueryOperators:
     if _SIGNS.isdisjoint(query):
         return QueryOperators(query)
     parser = _Parser()
-    text = " ".join(_OPERATOR.sub(parser.take, query).split())
+    text = " ".join(_OPERATOR.sub(parser.replace_operator, query).split())
     if not (parser.operators or parser.notes):
         return QueryOperators(query, notes=_note_open_quote(query))
     if not _has_letters(text):
@@ -90,7 +90,7 @@ class _Parser:
         self.operators: list[tuple[str, str]] = []  # kind and value
         self.notes: list[str] = []
 
-    def take(self, match: re.Match[str]) -> str:
+    def replace_operator(self, match: re.Match[str]) -> str:
         """Record an operator, and return the words that replace it in the text of the query.
 
         :param match: a match of `_OPERATOR`: a filter such as `lang:de`, or a phrase or a word with a sign.
@@ -110,20 +110,24 @@ class _Parser:
         return term
 
     def build(self, text: str) -> QueryOperators:
-        """Return the recorded operators with the text of the query."""
-        days = Range()
-        for kind in ("after", "before"):
-            for value in self._list_values(kind):
-                days = _narrow_days(days, kind, value)
+        """Return the recorded operators with the text of the query, which is left when they are taken out of it."""
         return QueryOperators(
             text,
             required=self._list_values("required"),
             excluded=self._list_values("excluded"),
             languages=tuple(_parse_language(value) for value in self._list_values("lang")),
             file_patterns=self._list_values("file"),
-            days=days,
+            days=self._intersect_days(),
             notes=tuple(self.notes),
         )
+
+    def _intersect_days(self) -> Range:
+        """Return the days that all recorded dates allow, all days if there are no dates."""
+        days = Range()
+        for kind in ("after", "before"):
+            for value in self._list_values(kind):
+                days = _narrow_days(days, kind, value)
+        return days
 
     def _record_term(self, kind: str, term: str) -> None:
         """Record a required or an excluded term; a note if there are too many already."""

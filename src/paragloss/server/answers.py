@@ -77,12 +77,12 @@ def find_documents(
     if newest:
         options = replace(options, newest=MAX_SORTED_BY_DATE)
     answer = collection.search(text, options)
-    results = [_SourcedResult(result, answer) for result in answer.results]
+    sourced_results = [_SourcedResult(result, answer) for result in answer.results]
     if each_language and not newest:
-        results += _search_missing_languages(collection, text, options, answer)
-    response = answer._replace(results=[sourced.result for sourced in results]).as_json()
-    for row, sourced in zip(response["results"], results, strict=True):
-        row |= describe_origin(collection, row["meta"])
+        sourced_results += _search_missing_languages(collection, text, options, answer)
+    response = answer._replace(results=[sourced.result for sourced in sourced_results]).as_json()
+    for row, sourced in zip(response["results"], sourced_results, strict=True):
+        row.update(describe_origin(collection, row["meta"]))
         if why:
             deadline.step()
             row["why"] = sourced.answer.why(sourced.result.id)["parts"]

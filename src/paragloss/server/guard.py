@@ -93,14 +93,14 @@ class Guard:
         if is_head and scope["path"].startswith("/api/"):  # the routes know GET only
             scope = {**scope, "method": "GET"}
         try:
-            await self._check(scope, receive, response.send)
+            await self._refuse_or_answer(scope, receive, response.send)
         finally:
             self._log(scope, response.status, time.perf_counter() - start_time)
 
-    async def _check(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse_or_answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
-        refusal = self._check_sender(scope, headers)
+        refusal = self._refuse_sender(scope, headers)
         max_size = self._max_body_size(scope["path"])
         declared_size = headers.get("content-length", "0")
         if refusal is None and declared_size.isdigit() and int(declared_size) > max_size:
@@ -111,7 +111,7 @@ class Guard:
             body = _LimitedBody(receive, max_size, self._limits, self._metrics)
             await self._app(scope, body.receive, send)
 
-    def _check_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+    def _refuse_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         """Return the refusal of a request by its host, origin or key; None if it may go on.
 
         The page itself is public. Origin and key are checked for requests that read or change documents.
@@ -123,13 +123,13 @@ class Guard:
         if is_api and self._is_cross_site(headers):
             return self._refuse(403, "origin", "another site's page may not ask here")
         if is_api and self._keys and path not in _PUBLIC_PATHS:
-            return self._check_key(scope, headers)
+            return self._refuse_without_key(scope, headers)
         return None
 
-    def _check_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        """Check the key of a request.
+    def _refuse_without_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Return the refusal of a request whose key is missing, wrong or may not write; None if it may go on.
 
-        :return: the refusal of a request whose key is missing, wrong or may not write; None where the request may go on
+        Whoever has sent too many wrong keys is refused whatever the key.
         """
         is_preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
         if is_preflight:  # a browser asks so before it sends a key

@@ -168,9 +168,9 @@ class Library:
             raise
 
     async def _wait_until(self, deadline: Deadline, future: Future[T]) -> T:
-        """Wait for the result of work until its deadline.
+        """Return the result of work when it is there.
 
-        :raises DeadlineError: if there is none by then; the work ends at its next step.
+        :raises DeadlineError: if it is not there at the deadline; the work ends at its next step.
         """
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), deadline.until - time.monotonic())
@@ -309,7 +309,10 @@ class Library:
                 log_event("workers started", workers=previous.count)
 
     def close(self) -> None:
-        """Finish what is being written, abandon searches, and close the collections."""
+        """Finish what is being written, abandon searches, and close the collections.
+
+        Searches that run end at their next step; those that wait are answered that the server is ending.
+        """
         self._closing.set()
         for deadline in list(self._deadlines):
             deadline.cancel()

@@ -82,7 +82,11 @@ class Precedence:
                 self._changed.notify_all()
 
     def give_way(self, deadline: YieldingDeadline) -> None:
-        """Wait until no short work of another client runs, until the deadline, or until all pauses are used up."""
+        """Wait while short work of other clients runs, but not beyond the deadline and not longer than work may pause.
+
+        :param deadline: that of the work which waits. From now on it counts as long, and the time that it waits is
+            taken from what it has left for pauses.
+        """
         with self._changed:
             if not deadline.is_long:
                 deadline.is_long = True

@@ -91,7 +91,11 @@ def _open_library(collections: Sequence[str], workers: int, watch: Sequence[Watc
 
 
 def serve_until_signal(app: ASGIApp, listener: socket.socket) -> None:
-    """Answer requests on an open port until SIGINT or SIGTERM."""
+    """Answer requests on an open port until SIGINT or SIGTERM.
+
+    The number of connections is limited by the number of files that this process may open: each takes one, and
+    collections need the others.
+    """
     import uvicorn
 
     from paragloss.server.connections import MAX_CONNECTIONS, LimitedConnection
@@ -134,7 +138,10 @@ def format_address(host: str, port: int) -> str:
 
 
 def _raise_descriptor_limit() -> int:
-    """Raise the limit of open files as far as the system allows, and return it: 256 are too few for many clients."""
+    """Raise the limit of open files of this process as far as is wanted and allowed, and return the limit.
+
+    Some systems allow 256 unless a process asks for more, which is too few for many clients.
+    """
     if sys.platform == "win32":
         return WANTED_DESCRIPTORS
     import resource

@@ -123,7 +123,7 @@ class _FileIndexer:
                 await self._add(batch)
                 yield _format_line(indexed=self._indexed, of=n_rows)
                 self._check_time(end_time)
-        yield await self._summarize()
+        yield await self._format_summary()
 
     def _check_time(self, end_time: float) -> None:
         """Raise InputError if it is later than a time, as `time.monotonic` tells it."""
@@ -158,8 +158,11 @@ class _FileIndexer:
         stored = await context.read(lambda collection, _: collection.get(ids))
         self._languages.update(document.lang for document in stored if document)
 
-    async def _summarize(self) -> bytes:
-        """Return the last line; raise InputError if no document of the file could be read."""
+    async def _format_summary(self) -> bytes:
+        """Return the last line: what was indexed, in which languages, and what failed.
+
+        :raises InputError: if no document of the file could be read.
+        """
         if self._errors and not self._indexed:
             raise InputError(self._errors[0])
         return _format_line(

@@ -56,8 +56,10 @@ class SearchWorkers:
         """Run `work(collection, *arguments, deadline)` in one of the processes.
 
         :param name: the name of the collection.
-        :param versions: the process opens the collection again if it knows an older one.
-        :param deadline: once the work has ended, it knows its processor time.
+        :param versions: those of the collection here; a process that knows older ones reads the collection again.
+        :param work: a function of a module: it is sent by its name.
+        :param deadline: the work is given one with the same time, and this one then knows its processor time.
+        :return: the future result with the processor time that it took.
         """
         all_arguments = (*arguments, deadline.without_precedence())
         future = self._pool.submit(_run_in_worker, name, versions, work, all_arguments)
