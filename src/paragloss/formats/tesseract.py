@@ -162,11 +162,13 @@ def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Se
     :param first_choice: the languages that are tried before others, English first among those
     :return: the reading of the highest confidence, perhaps the one so far
     """
+    languages = sorted(_list_languages(), key=lambda lang: (lang not in first_choice, lang != "en"))
     languages_by_script: dict[str, list[str]] = {}
-    for lang in sorted(_list_languages(), key=lambda lang: (lang not in first_choice, lang != "en")):
+    for lang in languages:
         languages_by_script.setdefault(scripts_of(lang)[0], []).append(lang)
-    for languages in islice(languages_by_script.values(), _MAX_SCRIPTS_TRIED):
-        words = max(words, _recognize_twice(image, languages[:1], languages), key=measure_confidence)
+    for script_languages in islice(languages_by_script.values(), _MAX_SCRIPTS_TRIED):
+        reading = _recognize_twice(image, script_languages[:1], script_languages)
+        words = max(words, reading, key=measure_confidence)
         if measure_confidence(words) >= CLEAR_CONFIDENCE:
             break
     return words
@@ -204,9 +206,10 @@ def _recognize(image: PageImage, languages: Sequence[str]) -> list[RecognizedWor
 
 @cache
 def _list_languages() -> dict[str, list[str]]:
-    """Return the installed languages and the models of each: Chinese has `chi_sim` and `chi_tra`.
+    """Return Tesseract's installed languages and the models of each: Chinese has `chi_sim` and `chi_tra`.
 
-    :raises InputError: if there is none
+    :return: the names of models by our code of the language
+    :raises InputError: if no language is installed
     """
     models_by_language: dict[str, list[str]] = {}
     for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:

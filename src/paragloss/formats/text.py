@@ -81,7 +81,7 @@ def format_suffix(path: PathLike) -> str:
 
 @contextmanager
 def open_bytes(path: PathLike) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed if its first bytes say gzip, bzip2 or xz.
+    """Open a file for reading bytes, decompressed if its first bytes are those of gzip, bzip2 or xz.
 
     :raises InputError: also while reading, if the file is damaged or truncated
     """
@@ -254,19 +254,20 @@ def open_output(path: PathLike) -> Iterator[TextIO]:
     """
     final_path = Path(path)
     if final_path.exists() and not final_path.is_file():  # a pipe or a device is written, not replaced
-        with _open_utf8(final_path, final_path) as output:
+        with _open_for_writing(final_path, final_path) as output:
             yield output
     else:
-        with replace_file(final_path) as temporary_path, _open_utf8(temporary_path, final_path) as output:
+        with replace_file(final_path) as temporary_path, _open_for_writing(temporary_path, final_path) as output:
             yield output
 
 
 @contextmanager
-def _open_utf8(path: Path, final_path: Path) -> Iterator[TextIO]:
-    """Open a file for writing text.
+def _open_for_writing(path: Path, final_path: Path) -> Iterator[TextIO]:
+    """Open a file for writing UTF-8 text.
 
     :param path: the name of the file while it is written
-    :param final_path: its name when it is complete; the text is compressed if it ends in `.gz`
+    :param final_path: its name when it is complete, which errors name; the text is gzipped if it ends in `.gz`
+    :raises InputError: if the file can't be created
     """
     try:
         raw = open(path, "wb")  # noqa: SIM115 - closed below

@@ -47,7 +47,9 @@ def read_tnef_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _read_attributes(data: bytes, path: PathLike) -> Iterator[tuple[int, bytes]]:
-    """Yield (number, content) of each attribute of a file.
+    """Yield (number, content) of each attribute of a `winmail.dat`.
+
+    Behind a signature an attribute is its level, its number, the length of its content, the content and a checksum.
 
     :param data: the bytes of the file
     :param path: its path, which errors name

@@ -47,8 +47,9 @@ class _RunLine(NamedTuple):
 
 
 def read_run(path: PathLike) -> Run:
-    """Read lines `query Q0 document rank score tag` as rankings, best score first, equal scores by rank.
+    """Read a run in the format of TREC, lines `query Q0 document rank score tag`.
 
+    :return: the hits of each query, the best score first, equal scores by their rank in the file
     :raises InputError: if a line has other columns, or a document comes twice for a query
     """
     lines_by_query: dict[str, dict[str, _RunLine]] = {}  # by query and document
@@ -109,8 +110,9 @@ class _Judgment(NamedTuple):
 
 
 def read_trec_qrels(path: PathLike) -> Qrels:
-    """Read lines `query 0 document grade` as grades by query and document.
+    """Read judgments in the format of TREC, lines `query 0 document grade`.
 
+    :return: the grades by query and document
     :raises InputError: if a line has other columns, or a document has two grades for a query
     """
     qrels: Qrels = {}
@@ -324,11 +326,12 @@ def _read_topic_texts(body: str) -> tuple[dict[str, str], str]:
     lang = ""
     for tag, markup in _split_at_tags(body):
         prefix, _, bare_tag = tag.rpartition("-")
-        if prefix and bare_tag in ("title", "desc", "narr"):
-            tag, lang = bare_tag, parse_language_code(prefix)
+        names_language = bool(prefix) and bare_tag in ("title", "desc", "narr")
+        if names_language:
+            lang = parse_language_code(prefix)
         text = html.unescape(_LABEL.sub("", markup)).strip()
-        if tag and text:
-            texts.setdefault(tag, text)
+        if text:
+            texts.setdefault(bare_tag if names_language else tag, text)
     return texts, lang
 
 
