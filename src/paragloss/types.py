@@ -443,7 +443,7 @@ class Record(NamedTuple):
 
     `dense` has a vector of each model, or a matrix with a row per passage for models that read passages; `sparse` has
     the vector of its terms. `packed_tokens` are its tokens (`analysis.tokenization`); without them the text is
-    tokenized again. `signature` identifies copies of the document (`analysis.duplicates.estimate_similarity`).
+    tokenized again. `signature` identifies copies of the document (`analysis.duplicates.group_duplicates`).
     """
 
     document: Document

@@ -59,12 +59,12 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 
 def test_a_line_over_the_limit_is_reported_and_the_next_one_still_read(write):
-    longest = "x" * 99  # with the newline as long as the limit
-    path = write("long.txt", f"{longest}\n{'y' * 100}\n{'z' * 5000}\nfour\n")
-    with pytest.raises(InputError, match=r"long.txt:2: the line is longer than 100 bytes"):
-        list(read_lines(path, limit=100))
+    longest = "x" * (2**24 - 1)  # with the newline as long as the limit
+    path = write("long.txt", f"{longest}\n{longest}y\n{longest * 3}\nfour\n")
+    with pytest.raises(InputError, match=r"long.txt:2: the line is longer than 16,777,216 bytes"):
+        list(read_lines(path))
     errors = []
-    assert list(read_lines(path, limit=100, on_error=errors.append)) == [(1, longest), (4, "four")]
+    assert list(read_lines(path, on_error=errors.append)) == [(1, longest), (4, "four")]
     assert len(errors) == 2
 
 

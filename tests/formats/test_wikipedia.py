@@ -33,9 +33,8 @@ PAGES = make_dump(
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
 def test_articles_of_the_main_namespace_in_the_language_of_the_file_s_name(write, tmp_path, pack):
-    path = write("dawiki-20260101-pages-articles.xml", pack(PAGES))
+    write("dawiki-20260101-pages-articles.xml", pack(PAGES))
     assert list(read_documents(tmp_path)) == [Document("12.da", "Regn er vand & mere.", "da", "Regn")]
-    assert next(read_wikipedia_dump(path, lang="no")).lang == "no"
 
 
 @pytest.mark.parametrize(
@@ -57,25 +56,24 @@ def test_bad_dumps(write, data, message):
 
 def test_a_large_dump_is_streamed(tmp_path):
     path = tmp_path / "big.xml.gz"
-    body = make_page(1, "T", "word " * 20_000).encode()  # 100 kB a page, 40 MB in all
+    body = make_page(1, "T", "word " * 20_000).encode()  # 100 kB a page, 70 MB in all, more than one page may have
     with gzip.open(path, "wb", compresslevel=1) as out:
         out.write(b"<mediawiki>")
-        for _ in range(400):
+        for _ in range(700):
             out.write(body)
         out.write(b"</mediawiki>")
     tracemalloc.start()
     try:
-        assert sum(1 for _ in read_elements(path, ("page",))) == 400
+        assert sum(1 for _ in read_elements(path, ("page",))) == 700
         assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
     finally:
         tracemalloc.stop()
 
 
-def test_an_endless_page_is_refused_and_many_shorter_ones_are_read(write):
-    pages = [make_page(number, "T", "x" * 3000) for number in range(4)]
-    assert len(list(read_elements(write("x.xml", make_dump(*pages)), ("page",), limit=5000))) == 4
-    with pytest.raises(InputError, match="one element is larger than 5,000 characters"):
-        list(read_elements(write("x.xml", make_dump(make_page(1, "T", "x" * 10_000))), ("page",), limit=5000))
+def test_an_endless_page_is_refused(write):
+    path = write("x.xml", make_dump(make_page(1, "T", "x" * 2**26)))
+    with pytest.raises(InputError, match="one element is larger than 67,108,864 characters"):
+        list(read_elements(path, ("page",)))
 
 
 @pytest.mark.parametrize(

@@ -44,30 +44,16 @@ def compute_signature(terms: Sequence[str]) -> bytes:
     return exact_hash + _compute_minhash(pairs)
 
 
-def estimate_similarity(first: bytes, second: bytes) -> float:
-    """Estimate from two signatures how similar two texts are: 1 for equal terms, 0 for unrelated texts."""
-    if not first or not second:
-        return 0.0
-    if first[:_EXACT_HASH_BYTES] == second[:_EXACT_HASH_BYTES]:
-        return 1.0
-    first_bins, second_bins = _read_bins(first), _read_bins(second)
-    if not len(first_bins) or not len(second_bins):
-        return 0.0
-    is_filled = (first_bins > 0) | (second_bins > 0)
-    return float((first_bins == second_bins)[is_filled].mean())
-
-
-def group_duplicates(signatures: Sequence[bytes], min_similarity: float = MIN_SIMILARITY) -> list[list[int]]:
+def group_duplicates(signatures: Sequence[bytes]) -> list[list[int]]:
     """Group documents that are copies of each other: a document joins the first group whose first member it resembles.
 
     :param signatures: one for each document, made by `compute_signature`; empty where a document has none
-    :param min_similarity: from which estimated similarity on two documents are copies, from 0 to 1
     :return: the positions of the documents of each group, in the order of their first members
     """
     groups: list[list[int]] = []
     first_members = _FirstMembers(len(signatures))
     for position, signature in enumerate(signatures):
-        group_number = first_members.find_copy(signature, min_similarity)
+        group_number = first_members.find_copy(signature)
         if group_number is None:
             first_members.add(signature)
             groups.append([position])
@@ -97,21 +83,21 @@ class _FirstMembers:
             self._has_bins[self._count] = True
         self._count += 1
 
-    def find_copy(self, signature: bytes, min_similarity: float) -> int | None:
+    def find_copy(self, signature: bytes) -> int | None:
         """Return the number of the first group whose first member is similar enough; None if there is none."""
         equal_group = self._number_by_hash.get(signature[:_EXACT_HASH_BYTES])
         numbers = [] if equal_group is None else [equal_group]
         if len(signature) == _EXACT_HASH_BYTES + _BINS:
-            numbers += self._find_similar(_read_bins(signature), min_similarity)[:1]
+            numbers += self._find_similar(_read_bins(signature))[:1]
         return min(numbers, default=None)
 
-    def _find_similar(self, bins: npt.NDArray[np.uint8], min_similarity: float) -> list[int]:
+    def _find_similar(self, bins: npt.NDArray[np.uint8]) -> list[int]:
         """Return the numbers of the groups whose first member has similar bins, in order."""
         group_bins = self._bins[: self._count]  # (n_groups, n_bins)
         is_filled = (bins > 0) | (group_bins > 0)
         equal_counts = ((bins == group_bins) & is_filled).sum(axis=1)
         filled_counts = np.maximum(is_filled.sum(axis=1), 1)
-        is_similar = equal_counts >= min_similarity * filled_counts
+        is_similar = equal_counts >= MIN_SIMILARITY * filled_counts
         numbers: list[int] = np.flatnonzero(is_similar & self._has_bins[: self._count]).tolist()
         return numbers
 

@@ -33,6 +33,8 @@ _CEDICT_REFERENCE = re.compile(r"(CL:|abbr\. |(old |archaic |erroneous )?variant
 _CEDICT_LABEL = re.compile(r"(lit|fig)\. ")
 _CEDICT_HAN = re.compile(r"[^\s\[]*+\[[A-Za-z:]+\d[^\]]*\]")
 _MARK = re.compile(r"<([^<>]*+)>")
+#: The language in which the English Wiktionary says what words mean.
+_LANGUAGE_OF_GLOSSES = "en"
 #: A gloss of more words explains a word; it doesn't translate it.
 _MAX_GLOSS_WORDS = 4
 _SENSE_NUMBER = re.compile(r"^\d+\.\s*")
@@ -142,22 +144,15 @@ def read_tei(path: PathLike, *, on_error: OnError = None) -> Iterator[Entry]:
         yield from entries
 
 
-def read_wiktionary(
-    path: PathLike, source: str, target: str, *, edition: str = "en", on_error: OnError = None
-) -> Iterator[Entry]:
-    """Yield the entries of a Wiktionary extracted by wiktextract (kaikki.org), a word on each line.
+def read_wiktionary(path: PathLike, source: str, target: str, *, on_error: OnError = None) -> Iterator[Entry]:
+    """Yield the entries of the English Wiktionary extracted by wiktextract (kaikki.org), a word on each line.
 
-    These are translations between the two languages in either direction, and glosses if `target` is the language in
-    which the edition is written.
+    These are translations between the two languages in either direction, and the glosses if `target` is English.
 
     :param source: code of the language of the entries' words
     :param target: code of the language of their translations
-    :param edition: code of the language in which the Wiktionary is written
     """
-    word_entries = parse_lines(
-        path, lambda _, line: _parse_wiktionary_line(line, source, target, edition), on_error=on_error
-    )
-    for entries in word_entries:
+    for entries in parse_lines(path, lambda _, line: _parse_wiktionary_line(line, source, target), on_error=on_error):
         yield from entries
 
 
@@ -307,13 +302,12 @@ def _get_children(element: Element, name: str) -> list[Element]:
     return [child for child in element if child.tag == name]
 
 
-def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) -> list[Entry]:
+def _parse_wiktionary_line(line: str, source: str, target: str) -> list[Entry]:
     """Return the translations between two languages in the entry of a word, in either direction, and its glosses.
 
     :param line: the entry, a JSON object of wiktextract; a redirection has no translations
     :param source: code of the language of the entries' words
     :param target: code of the language of their translations
-    :param edition: code of the language of the Wiktionary, in which it writes its glosses
     :raises InputError: if the object has no word
     """
     row = jsonl.parse_json_object(line)
@@ -329,7 +323,7 @@ def _parse_wiktionary_line(line: str, source: str, target: str, edition: str) ->
         entries += [Entry(word, text, part_of_speech) for lang, text in translations if lang == target]
     elif word_lang == target:
         entries += [Entry(text, word, part_of_speech) for lang, text in translations if lang == source]
-    if word_lang == source and target == edition:
+    if word_lang == source and target == _LANGUAGE_OF_GLOSSES:
         entries += [Entry(word, gloss, part_of_speech) for gloss in _list_glosses(senses)]
     return list(dict.fromkeys(entries))  # each once
 

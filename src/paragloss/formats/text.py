@@ -157,19 +157,18 @@ def read_text(path: PathLike) -> str:
     return text
 
 
-def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError = None) -> Iterator[tuple[int, str]]:
+def read_lines(path: PathLike, *, on_error: OnError = None) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its end) of every line of a text file, blank ones too.
 
     :param path: the file, which may be compressed
-    :param limit: how many bytes a line may have
     :param on_error: called with the error of each line that is too long or not UTF-8; without it the error is raised
     :raises EmptyFileError: if all lines are blank
     """
     has_text = False
     with open_utf8(path) as stream:
-        for number, (offset, line_bytes) in enumerate(_split_lines(stream, limit), 1):
+        for number, (offset, line_bytes) in enumerate(_split_lines(stream), 1):
             try:
-                line = _decode_line(line_bytes, offset, limit)
+                line = _decode_line(line_bytes, offset)
             except InputError as error:
                 has_text = True  # a line that can't be decoded is not blank
                 raise_or_report(error, path, number, on_error)
@@ -180,19 +179,19 @@ def read_lines(path: PathLike, *, limit: int = MAX_LINE_BYTES, on_error: OnError
         raise EmptyFileError("the file is empty; give a file with at least one row", location=path)
 
 
-def _split_lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, line) of every line of a stream; only the first `limit` + 1 bytes of a longer one."""
+def _split_lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, line) of every line of a stream; of one that is too long only as much as shows that it is."""
     offset = 0
-    while line := stream.readline(limit + 1):
+    while line := stream.readline(MAX_LINE_BYTES + 1):
         yield offset, line
         offset += len(line)
         if not line.endswith(b"\n"):
             offset += _skip_line(stream)
 
 
-def _decode_line(line_bytes: bytes, offset: int, limit: int) -> str:
-    if len(line_bytes) > limit:
-        raise InputError(f"the line is longer than {limit:,} bytes; put one record on a line")
+def _decode_line(line_bytes: bytes, offset: int) -> str:
+    if len(line_bytes) > MAX_LINE_BYTES:
+        raise InputError(f"the line is longer than {MAX_LINE_BYTES:,} bytes; put one record on a line")
     return decode_utf8(line_bytes, offset)
 
 

@@ -19,15 +19,15 @@ from paragloss.types import Document
 _DUMP_NAME = re.compile(r"([a-z]{2,3}(?:_[a-z]+)*)wiki-")
 
 
-def read_wikipedia_dump(path: PathLike, *, lang: str = "", on_error: OnError = None) -> Iterator[Document]:
-    """Yield the articles of a dump; an id is the page's number and language, `12.da`.
+def read_wikipedia_dump(path: PathLike, *, on_error: OnError = None) -> Iterator[Document]:
+    """Yield the articles of a dump in the language of its name, such as `dawiki-20260101-pages-articles.xml.bz2`.
 
-    :param lang: the language; without it, that of the file's name (`dawiki-20260101-pages-articles.xml.bz2`)
+    The id of an article is the page's number and language, `12.da`.
     """
     file_name = _DUMP_NAME.match(Path(path).name)
-    code = lang or (file_name[1].replace("_", "-") if file_name else "")
+    lang = file_name[1].replace("_", "-") if file_name else ""
     pages = enumerate(read_elements(path, ("page",)), 1)
-    articles = parse_numbered_items(pages, lambda _, page: _parse_article(page, code), f"{path}, page", on_error)
+    articles = parse_numbered_items(pages, lambda _, page: _parse_article(page, lang), f"{path}, page", on_error)
     return (article for article in articles if article is not None)
 
 

@@ -16,22 +16,21 @@ _MAX_DEPTH = 100
 _CHARACTERS_PER_ELEMENT = 64
 
 
-def read_elements(path: PathLike, names: Collection[str], *, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[Element]:
+def read_elements(path: PathLike, names: Collection[str]) -> Iterator[Element]:
     """Yield every outermost element of these names, without namespaces, as soon as it is closed."""
     with open_bytes(path) as stream:
-        yield from parse_elements(stream, names, path, limit=limit)
+        yield from parse_elements(stream, names, path)
 
 
-def parse_elements(
-    stream: IO[bytes], names: Collection[str], path: PathLike, *, limit: int = MAX_DOCUMENT_BYTES
-) -> Iterator[Element]:
+def parse_elements(stream: IO[bytes], names: Collection[str], path: PathLike) -> Iterator[Element]:
     """Yield the outermost elements of these names in a stream of XML, without namespaces, as soon as each is closed.
 
+    :param stream: the bytes of a file
     :param names: names of elements, without namespaces
     :param path: the file, which errors name
-    :param limit: how large an element may be, in characters
+    :raises InputError: if the file is damaged, declares an entity, or has an element that is too large or too deep
     """
-    handler = _ElementBuilder(frozenset(names), limit)
+    handler = _ElementBuilder(frozenset(names))
     is_last_block = False
     while not is_last_block:
         block = stream.read(_BLOCK)
@@ -56,8 +55,8 @@ def get_element_text(element: Element) -> str:
 class _ElementBuilder:
     """Handles the events of the parser and builds trees of the chosen elements only."""
 
-    def __init__(self, names: frozenset[str], limit: int) -> None:
-        self.names, self.limit = names, limit
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
         self.complete_elements: list[Element] = []
         self.depth, self.size = 0, 0
         self.builder = TreeBuilder()
@@ -106,8 +105,8 @@ class _ElementBuilder:
     def count_characters(self, n_characters: int) -> None:
         """Count characters against the limit of one element."""
         self.size += n_characters
-        if self.size > self.limit:
-            raise InputError(f"one element is larger than {self.limit:,} characters; split the file")
+        if self.size > MAX_DOCUMENT_BYTES:
+            raise InputError(f"one element is larger than {MAX_DOCUMENT_BYTES:,} characters; split the file")
 
 
 def _remove_namespace(name: str) -> str:
