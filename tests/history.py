@@ -18,8 +18,9 @@ import tempfile
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -63,6 +64,7 @@ class History(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self.patches = pytest.MonkeyPatch()  # until the end of the history
         memory = Path("/dev/shm")
         self.folder = Path(tempfile.mkdtemp(prefix="history-", dir=memory if memory.is_dir() else None))
         self.roots = {name: self.folder / name for name in ROOT_NAMES}
@@ -91,14 +93,15 @@ class History(RuleBasedStateMachine):
             (_limits, "WRITE_BATCH"),
             (_limits, "READ_BATCH"),
         ):
-            setattr(module, name, batch_size)
-        _limits.FLUSH_INTERVAL = 10_000 if flush_rarely else batch_size
-        file_records.SAVE_INTERVAL = 20.0 if flush_rarely else 0.0
+            self.patches.setattr(module, name, batch_size)
+        self.patches.setattr(_limits, "FLUSH_INTERVAL", 10_000 if flush_rarely else batch_size)
+        self.patches.setattr(file_records, "SAVE_INTERVAL", 20.0 if flush_rarely else 0.0)
         # Reading all of a folder in another process first guards against damage that ends the process. Here that would
         # end the run, which is noticed as well, and takes most of the time.
-        _vector_repair.check_readable = embedded.check_readable = lambda shard: None
-        self._read_text = document_formats._TEXT_READERS[".txt"]
-        document_formats._TEXT_READERS[".txt"] = self._read_page  # a reader that can fail for a while
+        for module in (_vector_repair, embedded):
+            self.patches.setattr(module, "check_readable", lambda shard: None)
+        # A reader that can fail for a while.
+        self.patches.setitem(document_formats._TEXT_READERS, ".txt", self._read_page)
         self.location = self.choose_location(self.folder)
         self.collection = Collection.create(self.location, default=False)
 
@@ -255,9 +258,12 @@ class History(RuleBasedStateMachine):
             return
         self.close()
         real_usage = shutil.disk_usage
-        is_inside = str(self.folder)
-        shutil.disk_usage = lambda path: DiskUsage(1, 1, 0) if str(path).startswith(is_inside) else real_usage(path)
-        try:
+
+        def measure_usage(path: str | Path) -> Any:
+            return DiskUsage(1, 1, 0) if str(path).startswith(str(self.folder)) else real_usage(path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shutil, "disk_usage", measure_usage)
             self._open()
             self._compare()
             assert self.collection is not None
@@ -269,8 +275,6 @@ class History(RuleBasedStateMachine):
                 self._fail("wrong", "a full disk was written to")
             self._compare()
             self.close()
-        finally:
-            shutil.disk_usage = real_usage
         self._open()
 
     @rule()
@@ -334,6 +338,7 @@ class History(RuleBasedStateMachine):
         finally:
             self.counts["histories"] += 1
             self.close()
+            self.patches.undo()
             shutil.rmtree(self.folder, ignore_errors=True)
 
     # Files
@@ -366,9 +371,7 @@ class History(RuleBasedStateMachine):
         os.utime(path, ns=(self.version * 10**9,) * 2)
 
     def _read_page(self, path: Path, *, id: str) -> Document:
-        root = next((name for name, folder in self.roots.items() if Path(path).is_relative_to(folder)), None)
-        if root is None:  # a file of another test of this process
-            return self._read_text(path, id=id)
+        root = next(name for name, folder in self.roots.items() if Path(path).is_relative_to(folder))
         if root in self.failing_pages and Path(path).name == "p.txt" and Path(path).parent == self.roots[root]:
             raise InputError("its reader is not there", location=path)
         return Document(id, Path(path).read_text(), "en")
