@@ -20,9 +20,10 @@ from paragloss.types import Document, Query
 
 #: A pipeline for every searcher there is.
 PIPELINES = [
-    None, "bm25", "default", "table", "table:match=synonyms", "table:match=psq", "table:match=each", "table:match=nested",
-    "mix(default+3*table)", "cr5", "cr5:csls", "bae", "cr5:words", "table|cr5", "bm25|feedback", "default|feedback",
-    "rrf(bm25+2*table+cr5)", "sum(bm25+table)", "minmax(default+0.5*cr5)", "default+cr5>knrm", "bm25>knrm",
+    None, "bm25", "default", "table", "table:match=synonyms", "table:match=psq", "table:match=each",
+    "table:match=nested", "mix(default+3*table)", "cr5", "cr5:csls", "bae", "cr5:words", "table|cr5", "bm25|feedback",
+    "default|feedback", "rrf(bm25+2*table+cr5)", "sum(bm25+table)", "minmax(default+0.5*cr5)", "default+cr5>knrm",
+    "bm25>knrm",
 ]  # fmt: skip
 
 
