@@ -128,7 +128,7 @@ class Collection:
         """Add the models that options name and the collection lacks, and leave out those that they exclude."""
         if not options.default:
             leave_out_default(self.state.store)
-        opening.change_machine(self.state, options.machine, options.translate_to)
+        opening.change_engine(self.state, options.machine, options.translate_to)
         if options.meaning is False and MEANING in self.state.models:
             self.remove_model(MEANING)
         shipped_encoder = [MEANING] if options.meaning else []
@@ -504,7 +504,7 @@ class Collection:
 
         Example: `library.translate("Bienen sammeln Nektar", lang="de", to="en")`
         """
-        return document_translation.translate_text(self.state.machine, text, lang, to)
+        return document_translation.translate_text(self.state.engine_settings, text, lang, to)
 
     def read_excerpt(
         self,

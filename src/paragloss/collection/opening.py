@@ -43,12 +43,12 @@ def create(location: str, options: CollectionOptions) -> State:
     :raises ParaglossError: if a model or the translation engine can't be used, or the location is taken.
     """
     _allow_engine_host(options.machine)
-    machine = document_translation.validate_machine(options.machine, options.translate_to)
+    settings = document_translation.make_engine_settings(options.machine, options.translate_to)
     models = _load_models(options)
     store = _create_store(location, models.loaded, options)
     try:
-        index = _build_index(store, machine)
-        _write_settings(store, models, machine, options)
+        index = _build_index(store, settings)
+        _write_settings(store, models, settings, options)
         state = State(location, store, index)
     except BaseException:
         store.remove_created()
@@ -87,18 +87,18 @@ def _create_store(location: str, models: Mapping[str, Any], options: CollectionO
     )
 
 
-def _build_index(store: AnyStore, machine: document_translation.MachineSettings) -> TermIndex:
-    """Build an empty index with the fields of all collections, and one for translated texts if there are any."""
-    translated_fields = [translation_field(machine.to)] if machine.to else []
+def _build_index(store: AnyStore, settings: document_translation.EngineSettings) -> TermIndex:
+    """Build an empty index with the fields of all collections, and one for translated texts if documents get them."""
+    translated_fields = [translation_field(settings.to)] if settings.to else []
     return choose_index_class(store).build(store, fields=[*FIELDS, *SUBWORD_FIELDS, *translated_fields])
 
 
 def _write_settings(
-    store: AnyStore, models: ModelsToAdd, machine: document_translation.MachineSettings, options: CollectionOptions
+    store: AnyStore, models: ModelsToAdd, settings: document_translation.EngineSettings, options: CollectionOptions
 ) -> None:
     """Write the translation engine and the models into a store, and whether the default model is left out."""
-    if machine.engine:
-        document_translation.write_machine(store, machine)
+    if settings.engine:
+        document_translation.write_engine_settings(store, settings)
     for path in models.paths:
         model_records.write_model(store, path, models.loaded[get_model_name(path)], precision=options.precision)
     if not options.default:
@@ -214,7 +214,7 @@ def remove_model(state: State, name: str) -> None:
     model_records.delete_model(state.store, name)
 
 
-def change_machine(state: State, engine: str, translate_to: str) -> None:
+def change_engine(state: State, engine: str, translate_to: str) -> None:
     """Use another translation engine for a collection; the language its documents are translated into stays the same.
 
     :param engine: the name, folder or address of the engine; "" for the present one.
@@ -224,15 +224,15 @@ def change_machine(state: State, engine: str, translate_to: str) -> None:
     """
     if not engine and not translate_to:
         return
-    current = state.machine
+    current = state.engine_settings
     _allow_engine_host(engine)
-    machine = document_translation.validate_machine(engine or current.engine, translate_to or current.to)
-    if machine.to != current.to:
+    settings = document_translation.make_engine_settings(engine or current.engine, translate_to or current.to)
+    if settings.to != current.to:
         practice = f"translates into {current.to!r}" if current.to else "does not translate its documents"
-        raise StoreError(f"{state.location} {practice}: make a new collection to translate into {machine.to!r}")
-    if machine != current:
-        document_translation.write_machine(state.store, machine)
-        state.machine = machine
+        raise StoreError(f"{state.location} {practice}: make a new collection to translate into {settings.to!r}")
+    if settings != current:
+        document_translation.write_engine_settings(state.store, settings)
+        state.engine_settings = settings
 
 
 def _allow_engine_host(engine: str) -> None:

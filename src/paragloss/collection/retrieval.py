@@ -521,16 +521,12 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     :param readings: the queries with the languages they may be in.
     """
     searchers = _build_searchers(state, readings, options)
-    has_documents = _has_documents(state, options.where)
     # For each query, the ranking in each language that it may be in, with the probability of that language.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
     for lang, searcher in searchers.items():  # queries that may be in one language are searched together
         shares = _list_shares(readings, lang)
         queries = [readings[number].query._replace(lang=lang) for number, _ in shares]
-        if has_documents:
-            rankings = searcher.search(queries, options.k, _make_filter(state, options))
-        else:
-            rankings = [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
+        rankings = _search_queries(state, searcher, queries, options)
         for (number, share), ranking in zip(shares, rankings, strict=True):
             weighted_rankings[number].append((share, ranking))
     ranked_queries = []
@@ -551,9 +547,20 @@ def _build_searchers(state: State, readings: Sequence[QueryReading], options: Se
     return searchers
 
 
-def _has_documents(state: State, where: Where | None) -> bool:
-    """Tell whether some document meets the conditions; if not, nothing need be searched."""
-    return not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
+def _search_queries(
+    state: State, searcher: Searcher, queries: Sequence[Query], options: SearchOptions
+) -> Sequence[RankedList]:
+    """Search for queries in one language.
+
+    If no document meets the conditions of the search, rankings are empty and tell only how the queries are worded.
+
+    :param searcher: a searcher for this language.
+    """
+    where = options.where
+    has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
+    if has_documents:
+        return searcher.search(queries, options.k, _make_filter(state, options))
+    return [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
 
 
 def _make_filter(state: State, options: SearchOptions) -> Where | None:

@@ -52,7 +52,7 @@ class State:
         self.load_models()
         self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
-        self.machine = document_translation.read_machine(store)
+        self.engine_settings = document_translation.read_engine_settings(store)
         self.is_new = False  # whether this process has created the collection
         self.cache = DocumentCache(lambda: self.index.document_version)
         # Encoders as translators by nearest words, made when needed.
@@ -111,7 +111,7 @@ class State:
             translators=apply_glossary(self.translators(), self.glossary),
             rerankers={name: model for name, model in models if isinstance(model, Reranker)},
             documents=self.documents,
-            machine=self.machine.engine,
+            machine=self.engine_settings.engine,
             cache=self.cache,
             choosers={name: model for name, model in models if isinstance(model, TranslationChooser)},
             title_vectors=frozenset(self.store.dense) - self.models.keys(),

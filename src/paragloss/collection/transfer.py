@@ -148,7 +148,7 @@ def _replace_vectors(
         **shape,
         "dense": {**shape["dense"], **sizes},
         "several": [name for name in shape["several"] if name not in replaced_names],
-        "precision": {name: kind for name, kind in shape["precision"].items() if name not in replaced_names},
+        "precision": {name: width for name, width in shape["precision"].items() if name not in replaced_names},
     }
 
 

@@ -177,9 +177,9 @@ def _complete_batches(state: State, batches: Iterable[list[Document]], lang: str
     """
     for batch in batches:
         documents = apply_corrections(batch, state.store)
-        if state.machine.to:
+        if state.engine_settings.to:
             documents = assign_languages(documents, lang)
-            documents = document_translation.add_translations(documents, state.machine, state.store)
+            documents = document_translation.add_translations(documents, state.engine_settings, state.store)
         yield documents
 
 
@@ -269,7 +269,7 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
     prepared_batches = []
     for batch in _make_batches(documents, SMALL_BATCH_SIZE):
         corrected = assign_languages(apply_corrections(batch, state.store), lang)
-        completed = document_translation.add_translations(corrected, state.machine, state.store)
+        completed = document_translation.add_translations(corrected, state.engine_settings, state.store)
         vectors = encode_documents(state.models, completed)
         if runs_slow_encoders:
             vectors |= encode_few(state.store, state.models, completed)

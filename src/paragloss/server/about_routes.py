@@ -156,7 +156,7 @@ def _summarize_collection(collection: Collection, reader: str) -> dict[str, Any]
     return {
         **collection.summary(),
         "examples": examples[:MAX_EXAMPLES],
-        "engine": collection.state.machine.engine,
+        "engine": collection.state.engine_settings.engine,
         "hosts_awaiting_consent": list(collection.state.hosts_awaiting_consent),
     }
 
