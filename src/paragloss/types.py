@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 else:
     Floats = Integers = Any  # importing numpy would take most of the time of `paragloss --help`
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-#: Fewer words than this are looked up in a text one by one, more in one pass over its tokens.
-_MAX_WORDS_SPELLED_SINGLY = 50
 
 
 class Document(NamedTuple):
@@ -385,27 +383,14 @@ class TokenizedText(NamedTuple):
 
         :param numbers: the numbers of the words; None for all.
         """
-        if numbers is None:
-            return self._spell_all_words()
-        if len(numbers) < _MAX_WORDS_SPELLED_SINGLY:
-            return [self._spell_word(number) for number in numbers]
-        spellings = self._spell_all_words()
-        return [spellings[number] for number in numbers]
-
-    def _spell_all_words(self) -> list[str]:
         # Zeros, made without numpy, which is not imported here; they remain for a word without a token.
-        first_starts, lengths = 0 * self.lengths, 0 * self.lengths
+        first_starts, lengths = 0 * self.lengths, 0 * self.lengths  # (words,)
         first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the last assignment is that of the first token
         lengths[self.word_indices] = self.lengths[self.word_indices]
-        spans = zip(first_starts.tolist(), (first_starts + lengths).tolist(), strict=True)
-        return [self.text[start:end] for start, end in spans]
-
-    def _spell_word(self, number: int) -> str:
-        is_token_of_word = self.word_indices == number
-        if not is_token_of_word.any():
-            return ""
-        start = int(self.starts[is_token_of_word.argmax()])
-        return self.text[start : start + int(self.lengths[number])]
+        starts, ends = first_starts.tolist(), (first_starts + lengths).tolist()
+        if numbers is None:
+            numbers = range(len(starts))
+        return [self.text[starts[number] : ends[number]] for number in numbers]
 
 
 class SparseVector(NamedTuple):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from paragloss.errors import StoreError
+from paragloss.stores._engine_worker import CANNOT_OPEN
 
 _WORKER = Path(__file__).with_name("_engine_worker.py")
 _MAX_REASON_LENGTH = 300
@@ -19,8 +20,8 @@ def check_readable(shard_folder: Path) -> None:
 
     Damaged files may end that process with a signal, or print a panic of the engine, neither of which reaches this one.
 
-    :raises StoreError: the folder can't be opened, or reading it ends the process. A point whose reading fails in any
-        other way is left to whoever reads it next.
+    :raises StoreError: the engine can't open the folder, or reading it ends the process. A point whose reading fails in
+        any other way is left to whoever reads it next.
     """
     worker = _run_worker("read", shard_folder)
     if worker.returncode < 0:
@@ -29,7 +30,7 @@ def check_readable(shard_folder: Path) -> None:
             f"{shard_folder.parent} is damaged: reading it ends the process ({signal_name}); restore a copy, or index "
             "again"
         )
-    if worker.returncode > 0:
+    if worker.returncode == CANNOT_OPEN:
         reason = _get_last_line(worker.stderr)
         raise StoreError(f"{shard_folder} can't be opened ({reason}): `paragloss check` tells what is whole")
 

@@ -16,21 +16,27 @@ from contextlib import suppress
 
 import qdrant_edge
 
+#: Exit status of a worker whose engine can't open the folder.
+CANNOT_OPEN = 3
 _PR_SET_PDEATHSIG = 1
 _SIGKILL = 9
 _POINTS_PER_REQUEST = 200
 
 
 def main(job: str, shard_folder: str, parent_pid: str) -> None:
-    """Open the engine's folder, do one job and close it. Fails if the folder can't be opened or optimized."""
+    """Open the engine's folder, do one job and close it; exit with CANNOT_OPEN and the reason if it can't be opened."""
     _end_with_parent(int(parent_pid))
-    shard = qdrant_edge.EdgeShard.load(shard_folder)
+    try:
+        shard = qdrant_edge.EdgeShard.load(shard_folder)
+    except BaseException as error:  # a panic of the engine is no Exception
+        sys.stderr.write(f"\n{' '.join(str(error).split())}\n")
+        sys.exit(CANNOT_OPEN)
     if job == "optimize":
         shard.optimize()
         shard.flush()
         shard.close()
     else:
-        with suppress(BaseException):  # also a panic of the engine, which is no Exception
+        with suppress(BaseException):  # also a panic
             _read_all_points(shard)
             shard.close()
 
