@@ -15,6 +15,7 @@ from paragloss.lab.methods import table
 from paragloss.translation import default, packed_words
 from paragloss.translation.default import _rows
 from paragloss.translation.default.packing import Tables, pack
+from paragloss.translation.default.table_unpacking import unpack_table
 from paragloss.types import Concept, Query
 
 
@@ -251,7 +252,7 @@ def test_probabilities_in_eight_bits_are_off_by_two_percent_at_most():
 
 
 def test_the_default_model_can_be_made_a_table_that_training_continues_from(model, tmp_path):
-    full_table = default.table(model, [("en", "de"), ("de", "fr"), ("de", "en"), ("de", "ru")])
+    full_table = unpack_table(model, [("en", "de"), ("de", "fr"), ("de", "en"), ("de", "ru")])
     assert full_table.pairs == [("de", "en"), ("de", "fr"), ("en", "de")]
     assert translate_best(full_table, "Häuser", "de", "fr") == [("Häuser", "maison")]
     model.save(tmp_path / "m")

@@ -6,6 +6,7 @@ It is stored as text, one `lang<TAB>word<TAB>lang<TAB>meaning` a line, so that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from paragloss.errors import InputError, LanguageError
@@ -48,7 +49,10 @@ class UserGlossary:
     """A Translator for the words it has; any other word stays as it is."""
 
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
-        """Make a dictionary for each direction; raise InputError for wrong pairs, or if they are too many."""
+        """Make a dictionary for each direction of each two languages.
+
+        :raises InputError: for a wrong pair, or for more than MAX_PAIRS
+        """
         self.pairs = [_validate_pair(pair) for pair in pairs]
         if len(self.pairs) > MAX_PAIRS:
             raise InputError(
@@ -58,9 +62,9 @@ class UserGlossary:
         for lang, word, to, meaning in self.pairs:
             entries.setdefault((lang, to), []).append(_Entry(word, meaning))
             entries.setdefault((to, lang), []).append(_Entry(meaning, word))
-        self._dictionaries = {
-            (source, target): Dictionary.build(group, source, target) for (source, target), group in entries.items()
-        }
+        self._dictionaries: dict[tuple[str, str], Dictionary] = {}
+        for (source, target), entries_of_direction in entries.items():
+            self._dictionaries[source, target] = Dictionary.build(entries_of_direction, source, target)
 
     @classmethod
     def from_text(cls, text: str) -> UserGlossary:
@@ -98,23 +102,15 @@ class UserGlossary:
         return clauses
 
 
+@dataclass(frozen=True)
 class CorrectedTranslator:
     """A Translator whose answers the glossary overrules, word for word.
 
     Each request makes one of its own; two with the same translator and glossary are equal, so that caches serve both.
     """
 
-    def __init__(self, translator: Translator, glossary: UserGlossary) -> None:
-        self.translator, self.glossary = translator, glossary
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CorrectedTranslator) and self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def _identity(self) -> tuple[int, int]:
-        return id(self.translator), id(self.glossary)
+    translator: Translator
+    glossary: UserGlossary
 
     def knows(self, source: str, target: str) -> bool:
         """Say whether the wrapped translator knows the two languages."""
@@ -130,6 +126,7 @@ class CorrectedTranslator:
         return {lang: self._overrule(clauses, query, lang) for lang, clauses in translated.items()}
 
     def _overrule(self, clauses: list[Translation], query: Query, to: str) -> list[Translation]:
+        """Replace the clauses of words that the glossary has, also inside its phrases; in the order of the query."""
         corrections = self.glossary.translate_known_words(query, to)
         if not corrections:
             return clauses

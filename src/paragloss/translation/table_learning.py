@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from paragloss import artefacts
 from paragloss.errors import InputError
 from paragloss.translation import default
+from paragloss.translation.default.table_unpacking import unpack_table
 from paragloss.translation.parallel_terms import (
     LanguageTexts,
     extend_vocabulary,
@@ -127,9 +128,9 @@ def _align_texts(
 def load_start_table(start: str, directions: Sequence[Direction]) -> Table:
     """Load the table to continue from: the model in the package for some directions, or a saved table."""
     if start == default.KIND:
-        return default.table(default.open(), directions)
+        return unpack_table(default.open(), directions)
     if artefacts.read_kind(start) == default.KIND:
-        return default.table(default.load(start), directions)
+        return unpack_table(default.load(start), directions)
     return Table.load(start)
 
 

@@ -8,6 +8,7 @@ Pass `carry` to a Dictionary for words that have no entry.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from paragloss.languages import scripts_of
@@ -35,10 +36,6 @@ _FROM_LATIN = {
 }
 
 
-#: How many letters a rule from Latin may have, the longest first.
-RULE_LENGTHS = (4, 2, 1)
-
-
 def carry(word: str, to: str) -> str:
     """Write a word in a script of language `to`; it stays as it is if there are no rules for that."""
     scripts = scripts_of(to)
@@ -53,29 +50,21 @@ def carry(word: str, to: str) -> str:
 
 def to_latin(word: str) -> str:
     """Replace letters of Cyrillic, Greek, Hangul and kana by Latin ones; everything else stays."""
-    return "".join(map(_latin, word))
+    return "".join(map(_romanize_letter, word))
 
 
 def from_latin(word: str, script: str) -> str:
-    """Write ASCII letters in Cyrillic ("Cyrl") or Greek ("Grek"); the longest rule applies first."""
+    """Write ASCII letters in Cyrillic or Greek; the longest rule applies first, and a letter without rule stays.
+
+    :param script: "Cyrl" or "Grek"
+    """
     rules = _FROM_LATIN[script]
-    lower = word.lower()
-    text = ""
-    position = 0
-    while position < len(lower):
-        for length in RULE_LENGTHS:
-            letters = lower[position : position + length]
-            if letters in rules:
-                text += rules[letters]
-                position += length
-                break
-        else:
-            text += lower[position]  # no rule: the letter stays
-            position += 1
+    longest_first = "|".join(sorted(rules, key=len, reverse=True))
+    text = re.sub(longest_first, lambda match: rules[match[0]], word.lower())
     return text[:1].upper() + text[1:] if word[:1].isupper() else text
 
 
-def _latin(char: str) -> str:
+def _romanize_letter(char: str) -> str:
     """Replace one character by Latin letters, if there is a rule or its Unicode name gives its sound."""
     lower = char.lower()
     plain_letter = unicodedata.normalize("NFD", lower)[0]

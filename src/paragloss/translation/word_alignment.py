@@ -169,6 +169,8 @@ def _add_prior_pairs(pairs: CandidatePairs, prior: sp.csr_matrix) -> tuple[Candi
 def _sum_expected_counts(blocks: Iterable[AlignmentCells], estimate: _Estimate, null: float) -> _ExpectedCounts:
     """Do the expectation step for all texts, block by block.
 
+    :param blocks: the target words of the texts, and for each the pairs that could have produced it
+    :param estimate: the probabilities so far
     :param null: the share of target words that no source word explains
     """
     translation, unexplained = np.zeros(len(estimate.translation)), np.zeros(len(estimate.null))
@@ -207,7 +209,8 @@ def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -
 
     :param source: texts in the language to translate from
     :param target: their translations, in the same order
-    :param max_targets: targets of a source term at most, those of the highest log-likelihood ratio (Dunning)
+    :param max_targets: how many targets of a source term are kept if it shares texts with more: those of the highest
+        log-likelihood ratio (Dunning), if that is positive
     """
     source_presence, target_presence = source.presence(), target.presence()  # (texts, terms) each
     source_df, target_df = _count_texts_of_terms(source_presence), _count_texts_of_terms(target_presence)

@@ -6,15 +6,13 @@ The code is Apache-2.0; the files in `data` are CC BY-SA 4.0, with attributions 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from paragloss.errors import ModelError
 from paragloss.translation.default._model import KIND, PIVOT, DefaultModel
-from paragloss.translation.word_table import Table
 
-__all__ = ["KIND", "PIVOT", "DefaultModel", "load", "open", "table"]
+__all__ = ["KIND", "PIVOT", "DefaultModel", "load", "open"]
 
 #: Studies set PARAGLOSS_HELD to a build that has not seen the texts they measure on.
 FOLDER = Path(os.environ.get("PARAGLOSS_HELD") or Path(__file__).parent / "data" / "model")
@@ -39,10 +37,3 @@ def load(path: str | Path) -> DefaultModel:
     for lang in model.langs:
         model.has_term("a", lang)
     return model
-
-
-def table(model: DefaultModel, pairs: Iterable[tuple[str, str]]) -> Table:
-    """Unpack some pairs of languages as a Table, from which `train table --start default` continues."""
-    from paragloss.translation.default import _unpacked_table  # scipy, which only learning needs
-
-    return _unpacked_table.unpack_table(model, pairs)

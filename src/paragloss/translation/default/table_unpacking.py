@@ -1,4 +1,4 @@
-"""A packed model as a complete Table, to continue learning from it. Takes memory that the packed model does not."""
+"""Unpack a default model as a Table, from which `train table --start default` continues. This takes much memory."""
 
 from __future__ import annotations
 
