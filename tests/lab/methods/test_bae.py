@@ -34,7 +34,7 @@ def test_a_concept_has_as_many_words_as_one_of_its_texts():
     np.testing.assert_array_equal(corpus.joint.toarray(), [[2, 2, 4, 0, 0], [8, 0, 0, 0, 0], [0, 0, 2, 0, 6]])
     read = corpus.read(np.array([0, 0, 2]), np.array([0, 1, 1]))
     np.testing.assert_array_equal(read.toarray(), [[4, 4, 0, 0, 0], [0, 0, 8, 0, 0], [0, 0, 2, 0, 6]])
-    assert corpus.present.tolist() == [[True, True], [True, False], [False, True]]
+    assert corpus.has_text.tolist() == [[True, True], [True, False], [False, True]]
 
 
 def test_the_free_energy_sums_over_all_hidden_states():

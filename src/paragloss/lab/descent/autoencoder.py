@@ -40,8 +40,8 @@ class Corpus(NamedTuple):
 
     blocks: list[sp.csr_matrix]  # (concepts, terms) per language; zero outside the columns of the language
     joint: sp.csr_matrix  # (concepts, terms) the mean of a concept's languages
-    edges: list[int]  # where each language's columns begin, and where the last one's end
-    present: npt.NDArray[np.bool_]  # (concepts, languages) which concept has a text in which language
+    bounds: list[int]  # where each language's columns begin, and where the last one's end
+    has_text: npt.NDArray[np.bool_]  # (concepts, languages) which concept has a text in which language
     words_per_text: int
 
     @classmethod
@@ -55,22 +55,22 @@ class Corpus(NamedTuple):
         :param concepts: number of concepts
         :param words_per_text: how many words every text counts as
         """
-        edges = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
+        bounds = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
         blocks = []
-        for rows, concept_of_text, first_column in zip(texts, owners, edges[:-1], strict=True):
+        for rows, concept_of_text, first_column in zip(texts, owners, bounds[:-1], strict=True):
             entries = (words_per_text * rows).tocoo()
             positions = (concept_of_text[entries.row], entries.col + first_column)
-            blocks.append(sp.csr_matrix((entries.data, positions), shape=(concepts, edges[-1]), dtype=np.float32))
-        present = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
-        languages_per_concept = np.maximum(present.sum(1), 1).astype(np.float32)
+            blocks.append(sp.csr_matrix((entries.data, positions), shape=(concepts, bounds[-1]), dtype=np.float32))
+        has_text = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
+        languages_per_concept = np.maximum(has_text.sum(1), 1).astype(np.float32)
         total = sum(blocks[1:], blocks[0])  # (concepts, terms)
         joint = sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
-        return cls(blocks, joint, edges, present, words_per_text)
+        return cls(blocks, joint, bounds, has_text, words_per_text)
 
     @property
     def terms(self) -> int:
         """Number of terms of all languages."""
-        return self.edges[-1]
+        return self.bounds[-1]
 
     def read(self, rows: Rows, langs: Rows) -> sp.csr_matrix:
         """Return concepts, each in one language only: (rows, terms).
@@ -212,7 +212,7 @@ def _draw_terms(logits: torch.Tensor, corpus: Corpus) -> npt.NDArray[np.int64]:
     :return: (rows, languages x words per text) the terms drawn, one language after the other
     """
     drawn_by_lang = []
-    for first_term, end in pairwise(corpus.edges):
+    for first_term, end in pairwise(corpus.bounds):
         probabilities = logits[:, first_term:end].softmax(1)
         drawn_by_lang.append(torch.multinomial(probabilities, corpus.words_per_text, replacement=True) + first_term)
     return np.asarray(torch.cat(drawn_by_lang, 1).numpy(), np.int64)
@@ -224,7 +224,7 @@ def _average_languages(term_ids: npt.NDArray[np.int64], corpus: Corpus, rows: Ro
     :param term_ids: (rows, languages x words per text) as `_draw_terms` returns
     :param rows: concept numbers
     """
-    has_text = corpus.present[rows]  # (rows, languages)
+    has_text = corpus.has_text[rows]  # (rows, languages)
     lang_weights = has_text / np.maximum(has_text.sum(1, keepdims=True), 1)
     word_weights = np.repeat(lang_weights.astype(np.float32), corpus.words_per_text, axis=1)  # as term_ids
     row_bounds = np.arange(0, term_ids.size + 1, term_ids.shape[1])
@@ -314,12 +314,12 @@ class _TranslationLoss(NamedTuple):
     def compute_for_random_languages(self, rows: Rows) -> torch.Tensor:
         """Compute the cross-entropy for some concepts, each read in a random one of its languages."""
         random_numbers = torch.rand(len(rows), len(self.corpus.blocks)).numpy()
-        priorities = random_numbers * self.corpus.present[rows]  # 0 for a language that the concept lacks
+        priorities = random_numbers * self.corpus.has_text[rows]  # 0 for a language that the concept lacks
         return self.compute(rows, priorities.argmax(1))
 
     def measure(self, rows: Rows) -> float:
         """Measure the prediction of held-out concepts, higher is better; they are read in the same languages always."""
-        return -float(self.compute(rows, _alternate_languages(self.corpus.present[rows])))
+        return -float(self.compute(rows, _alternate_languages(self.corpus.has_text[rows])))
 
 
 def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
@@ -337,19 +337,19 @@ def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Ten
         row_of_word = torch.from_numpy(entries.row.astype(np.int64))
         term_of_word = torch.from_numpy(entries.col.astype(np.int64))
         word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words_per_text
-        has_text = torch.from_numpy(corpus.present[rows, lang])
-        normalizers = logits[:, corpus.edges[lang] : corpus.edges[lang + 1]].logsumexp(1)  # (rows,)
+        has_text = torch.from_numpy(corpus.has_text[rows, lang])
+        normalizers = logits[:, corpus.bounds[lang] : corpus.bounds[lang + 1]].logsumexp(1)  # (rows,)
         total = total + normalizers[has_text].sum() - (word_shares * logits[row_of_word, term_of_word]).sum()
-    n_texts = int(corpus.present[rows].sum())
+    n_texts = int(corpus.has_text[rows].sum())
     return total / max(n_texts, 1)
 
 
-def _alternate_languages(present: npt.NDArray[np.bool_]) -> Rows:
+def _alternate_languages(has_text: npt.NDArray[np.bool_]) -> Rows:
     """Choose a language of each concept, always the same: its first, second, ... language in turn: (concepts,).
 
-    :param present: (concepts, languages)
+    :param has_text: (concepts, languages)
     """
-    numbers = np.cumsum(present, axis=1) * present  # of the languages that a concept has, from 1; 0 for others
-    n_languages = np.maximum(present.sum(1), 1)
-    chosen_number = np.arange(len(present)) % n_languages + 1
+    numbers = np.cumsum(has_text, axis=1) * has_text  # of the languages that a concept has, from 1; 0 for others
+    n_languages = np.maximum(has_text.sum(1), 1)
+    chosen_number = np.arange(len(has_text)) % n_languages + 1
     return np.asarray((numbers == chosen_number[:, None]).argmax(1), np.int64)

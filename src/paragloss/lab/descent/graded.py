@@ -67,19 +67,18 @@ def make_task(
     :param grades: (queries, documents); a stored 0 is a judgment
     :param device: of torch, such as "cpu" or "cuda"
     """
-    grades = grades.tocsr()
-    grades.sort_indices()
+    judgments = grades.tocsr().sorted_indices()
     n_documents = grades.shape[1]
-    n_judged = np.diff(grades.indptr)  # by each query
-    judged_before = list_positions(n_judged)  # documents with lower numbers that the query has judged
-    unjudged_before = grades.indices - judged_before
+    n_judged = np.diff(judgments.indptr)  # by each query
+    judged_before = list_positions(n_judged)  # of each judgment: documents before it that its query has judged
+    unjudged_before = judgments.indices - judged_before
     keys = list_groups(n_judged) * (n_documents + 1) + unjudged_before
     return Task(
         source,
         target,
         bags(queries, device),
         bags(documents, device),
-        judged=bags(grades, device),
+        judged=bags(judgments, device),
         keys=torch.as_tensor(keys, device=device),
     )
 
@@ -158,6 +157,7 @@ def _shuffle_batches(
 ) -> Iterator[tuple[Task, torch.Tensor]]:
     """Yield batches of random queries, each of one task, those of all tasks mixed.
 
+    :param _epoch: ignored; the training loop passes it
     :return: pairs of a task and query numbers, (batch_size,) or fewer
     """
     batches = []

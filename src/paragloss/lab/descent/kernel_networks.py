@@ -110,26 +110,26 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
     terms, term_rows = torch.unique(torch.cat([queries.ids, documents.ids]), return_inverse=True)
     vectors = torch.nn.functional.normalize(take(model.table, terms.long()), dim=1, eps=1e-12)
     n_query_terms = len(queries.ids)
-    query = _pad_texts(queries, vectors, term_rows[:n_query_terms])
-    document = _pad_texts(documents, vectors, term_rows[n_query_terms:])
-    return _compute_features(query, document) @ (model.weight * model.active) + model.bias
+    padded_queries = _pad_texts(queries, vectors, term_rows[:n_query_terms])
+    padded_documents = _pad_texts(documents, vectors, term_rows[n_query_terms:])
+    return _compute_features(padded_queries, padded_documents) @ (model.weight * model.active) + model.bias
 
 
-def _compute_features(query: _PaddedTexts, document: _PaddedTexts) -> torch.Tensor:
+def _compute_features(queries: _PaddedTexts, documents: _PaddedTexts) -> torch.Tensor:
     """Sum the logarithms of the kernels' soft term frequencies over the terms of a query: (documents, kernels).
 
     An empty document has features of 0.
 
-    :param query: texts that are repeated in order until there are as many as documents
-    :param document: the texts to match
+    :param queries: they are repeated in order until there are as many as documents
+    :param documents: a document for each query
     """
-    repetitions = len(document.counts) // len(query.counts)
-    query_vectors = query.vectors.repeat(repetitions, 1, 1)  # (documents, query terms, dim)
-    query_counts = query.counts.repeat(repetitions, 1)  # (documents, query terms), 0 for padding
-    cosines = torch.bmm(query_vectors, document.vectors.transpose(1, 2))  # (documents, query terms, document terms)
-    sums = kernel_sums(cosines, document.counts)  # (documents, query terms, kernels)
+    repetitions = len(documents.counts) // len(queries.counts)
+    query_vectors = queries.vectors.repeat(repetitions, 1, 1)  # (documents, query terms, dim)
+    query_counts = queries.counts.repeat(repetitions, 1)  # (documents, query terms), 0 for padding
+    cosines = torch.bmm(query_vectors, documents.vectors.transpose(1, 2))  # (documents, query terms, document terms)
+    sums = kernel_sums(cosines, documents.counts)  # (documents, query terms, kernels)
     log_sums = sums.clamp(min=FLOOR).log() * query_counts[..., None]
-    has_words = document.is_word.any(1, keepdim=True)  # (documents, 1)
+    has_words = documents.is_word.any(1, keepdim=True)  # (documents, 1)
     return log_sums.sum(1) * SCALE * has_words
 
 
@@ -147,7 +147,7 @@ def _pad_texts(texts: Bags, vectors: torch.Tensor, term_rows: torch.Tensor) -> _
     :param vectors: (distinct terms, dim) vectors of the terms of all texts
     :param term_rows: the row of `vectors` of each term of the texts, text after text
     """
-    is_word = mask_terms(texts)
+    is_word = mask_terms(texts)  # (texts, longest)
     rows = is_word.new_zeros(is_word.shape, dtype=torch.long)
     rows[is_word] = term_rows
     counts = vectors.new_zeros(is_word.shape)

@@ -213,22 +213,22 @@ class _Descent:
         :param name: of the parameter
         :param rate: learning rate
         """
-        p, epsilon = self.parameters[name], self.settings.epsilon
-        first, second = self.moments[name]
+        parameter, epsilon = self.parameters[name], self.settings.epsilon
+        first_moment, second_moment = self.moments[name]
         step = self.n_steps + 1
         bias_correction = (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step)
         corrected_rate = rate * bias_correction
         if not gradient.is_sparse:
-            _update_moments(first, second, gradient)
-            p.addcdiv_(first, second.sqrt().add_(epsilon), value=-corrected_rate)
+            _update_moments(first_moment, second_moment, gradient)
+            parameter.addcdiv_(first_moment, second_moment.sqrt().add_(epsilon), value=-corrected_rate)
             return
-        rows, values = gradient.indices()[0], gradient.values()
-        row_first, row_second = first.index_select(0, rows), second.index_select(0, rows)
-        _update_moments(row_first, row_second, values)
-        first.index_copy_(0, rows, row_first)
-        second.index_copy_(0, rows, row_second)
+        rows, row_gradients = gradient.indices()[0], gradient.values()
+        row_first, row_second = first_moment.index_select(0, rows), second_moment.index_select(0, rows)
+        _update_moments(row_first, row_second, row_gradients)
+        first_moment.index_copy_(0, rows, row_first)
+        second_moment.index_copy_(0, rows, row_second)
         change = row_first.div_(row_second.sqrt_().add_(epsilon))
-        p.index_add_(0, rows, change, alpha=-corrected_rate)
+        parameter.index_add_(0, rows, change, alpha=-corrected_rate)
 
 
 def _update_moments(first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor) -> None:

@@ -173,7 +173,7 @@ class TowerEncoder:
         return np.asarray(vectors / np.maximum(norms + self.epsilon, 1e-12), np.float32)
 
     def save(self, path: str | Path) -> None:
-        """Save the model in a folder."""
+        """Save the vocabulary and the parameters of each language in a folder, which `load` opens."""
         arrays: dict[str, Any] = {}
         words: dict[str, Sequence[str]] = {}
         vocabulary_meta = {}

@@ -104,13 +104,14 @@ def _count_language(
     """Count all terms of the texts of some concepts in one language, and check the length of each text.
 
     :param concepts: numbers of the concepts, which have a text in the language
+    :param stem: whether words are stemmed and stop words dropped
     :param lengths: smallest and largest number of distinct terms of a text; None for no bounds
     :param force_lengths: whether a bound is applied even if it drops more than half of the texts
     """
     texts = (text_of(aligned[i], lang) for i in concepts.tolist())
     terms, counts = count_all_terms(texts, lang, stem=stem)
-    distinct_terms = np.diff(counts.indptr)  # of each text
-    has_allowed_length = _check_lengths(distinct_terms, lengths or (1, counts.shape[1]), force=force_lengths)
+    n_distinct_terms = np.diff(counts.indptr)  # (texts,)
+    has_allowed_length = _check_lengths(n_distinct_terms, lengths or (1, counts.shape[1]), force=force_lengths)
     return _TermCounts(terms, counts, concepts, has_allowed_length)
 
 
@@ -140,11 +141,16 @@ def _choose_vocabulary(
     :param min_df: documents that a term must be in; lowered where there are few documents
     """
     counts = all_counts.counts[np.isin(all_counts.concepts, concepts)]
-    df_bound = min(min_df, 1 + counts.shape[0] // DOCUMENTS_PER_DF)
+    df_bound = lower_min_df(min_df, counts.shape[0])
     vocabulary, counts = Vocabulary.choose(
         lang, all_counts.terms, counts, max_terms=max_terms, min_df=df_bound, stem=stem
     )
     return CountedTexts(vocabulary, counts, concepts)
+
+
+def lower_min_df(min_df: int, n_documents: int) -> int:
+    """Return the number of documents that a term must be in: `min_df`, but less where there are few documents."""
+    return min(min_df, 1 + n_documents // DOCUMENTS_PER_DF)
 
 
 def _renumber_concepts(

@@ -54,18 +54,19 @@ def train_word_vectors(
     return WordEmbeddings(vocabulary.terms, rows)
 
 
-def count_cooccurrences(sentences: Iterable[npt.NDArray[np.int32]], words: int, *, window: int = 5) -> sp.csr_matrix:
+def count_cooccurrences(sentences: Iterable[npt.NDArray[np.int32]], n_words: int, *, window: int = 5) -> sp.csr_matrix:
     """Count how often each word occurs near each of the most frequent words: (words, contexts).
 
     A neighbour at distance d counts (window + 1 - d) / window, the average of word2vec's shrinking windows.
 
     :param sentences: word numbers of each text; the most frequent word has number 0
-    :param words: size of the vocabulary
+    :param n_words: size of the vocabulary
+    :param window: the largest distance of neighbours
     """
-    contexts = min(MAX_CONTEXTS, words)
-    total = sp.csr_matrix((words, contexts), dtype=np.float32)
+    n_contexts = min(MAX_CONTEXTS, n_words)
+    total = sp.csr_matrix((n_words, n_contexts), dtype=np.float32)
     for stream in _join_sentences(sentences, window):
-        total = total + _count_in_window(stream, words, contexts, window)
+        total = total + _count_in_window(stream, n_words, n_contexts, window)
     return total
 
 
@@ -90,11 +91,12 @@ def _join_sentences(sentences: Iterable[npt.NDArray[np.int32]], window: int) -> 
         yield np.concatenate(buffer)
 
 
-def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, window: int) -> sp.csr_matrix:
+def _count_in_window(stream: npt.NDArray[np.int32], n_words: int, n_contexts: int, window: int) -> sp.csr_matrix:
     """Count the weighted neighbours of each word in a stream of word numbers: (words, contexts).
 
     :param stream: word numbers; NO_WORD has no neighbours
-    :param contexts: words with lower numbers than this are counted as neighbours
+    :param n_words: size of the vocabulary
+    :param n_contexts: words with lower numbers than this are counted as neighbours
     :param window: the largest distance of a neighbour
     """
     word_parts, context_parts, weight_parts = [], [], []
@@ -102,12 +104,12 @@ def _count_in_window(stream: npt.NDArray[np.int32], words: int, contexts: int, w
         weight = (window + 1 - distance) / window
         left, right = stream[:-distance], stream[distance:]
         for word, context in ((left, right), (right, left)):  # a neighbour on the right, and on the left
-            is_pair = (word > NO_WORD) & (context > NO_WORD) & (context < contexts)
+            is_pair = (word > NO_WORD) & (context > NO_WORD) & (context < n_contexts)
             word_parts.append(word[is_pair])
             context_parts.append(context[is_pair])
             weight_parts.append(np.full(int(is_pair.sum()), weight, np.float32))
     cells = (np.concatenate(word_parts), np.concatenate(context_parts))
-    return sp.csr_matrix((np.concatenate(weight_parts), cells), shape=(words, contexts))
+    return sp.csr_matrix((np.concatenate(weight_parts), cells), shape=(n_words, n_contexts))
 
 
 def factor_ppmi(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: float = 0.75) -> Floats:
@@ -144,9 +146,17 @@ def _train_with_gensim(
     make_model = _import_gensim_model(trainer)
     tokenized_texts = [[vocabulary.terms[i] for i in word_ids] for word_ids in sentences]
     # One worker: with several the order of updates, and so the vectors, would differ from run to run.
-    settings = {"min_count": 1, "sg": 1, "epochs": GENSIM_EPOCHS, "workers": 1}
-    vectors = make_model(tokenized_texts, vector_size=dim, window=window, seed=seed, **settings).wv
-    return _arrange_rows(vectors, vocabulary.terms, dim)
+    trained_model = make_model(
+        tokenized_texts,
+        vector_size=dim,
+        window=window,
+        seed=seed,
+        min_count=1,
+        sg=1,  # skip-gram
+        epochs=GENSIM_EPOCHS,
+        workers=1,
+    )
+    return _arrange_rows(trained_model.wv, vocabulary.terms, dim)
 
 
 def _import_gensim_model(trainer: str) -> Callable[..., Any]:

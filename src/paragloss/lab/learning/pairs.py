@@ -59,19 +59,15 @@ def build_vocabularies(
 def make_grade_matrix(judged: JudgedCollection) -> sp.csr_matrix:
     """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not."""
     column_by_id = {doc_id: column for column, doc_id in enumerate(judged.documents)}
-    row_starts = [0]
-    columns: list[int] = []
-    grades: list[int] = []
-    for query in judged.queries:
+    rows, columns, grades = [], [], []  # of each judgment
+    for row, query in enumerate(judged.queries):
         for doc_id, grade in judged.qrels.get(query.id, {}).items():
             if doc_id in column_by_id:
+                rows.append(row)
                 columns.append(column_by_id[doc_id])
                 grades.append(grade)
-        row_starts.append(len(columns))
-    parts = (np.array(grades, np.float32), np.array(columns, np.int32), np.array(row_starts))
-    matrix = sp.csr_matrix(parts, shape=(len(judged.queries), len(column_by_id)))
-    matrix.sort_indices()
-    return matrix
+    shape = (len(judged.queries), len(column_by_id))
+    return sp.csr_matrix((np.array(grades, np.float32), (rows, columns)), shape=shape)
 
 
 def fill_known_vectors(

@@ -110,6 +110,7 @@ def _find_nearest_rows(rows: sp.csr_matrix) -> Integers:
     """Find for each row the other rows with the highest dot product, in no order: (rows, NEAREST or fewer).
 
     :param rows: unit vectors, (rows, terms)
+    :raises InputError: if there is only one row
     """
     k = min(NEAREST, rows.shape[0] - 1)
     if k < 1:

@@ -244,7 +244,7 @@ def _warn_of_failed_maps(failed: Sequence[str], method: str, hub: str) -> None:
     warnings.warn(
         f"the {method} map from {', '.join(failed)} to {hub} has failed: the word pairs it finds agree with each "
         "other hardly more than those of unrelated spaces; give a (better) dictionary, or more text",
-        stacklevel=4,
+        stacklevel=4,  # the line that calls `fit`
     )
 
 
@@ -300,10 +300,8 @@ def measure_map_quality(mapped: Floats, target: Floats, *, seed: int = 0) -> Map
     :return: the agreement of the map, and as chance the agreement that refinement reaches with a meaningless target,
         the real one with each dimension shuffled
     """
-    unit_mapped, unit_target = (
-        maps.make_unit_rows(mapped[:MEASURED_WORDS]),
-        maps.make_unit_rows(target[:MEASURED_WORDS]),
-    )
+    unit_mapped = maps.make_unit_rows(mapped[:MEASURED_WORDS])
+    unit_target = maps.make_unit_rows(target[:MEASURED_WORDS])
     agreement, n_mutual = maps.measure_agreement(unit_mapped, unit_target, seed=seed)
     return MapQuality(agreement, n_mutual, _measure_chance(unit_mapped, unit_target, seed))
 

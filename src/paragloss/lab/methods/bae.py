@@ -86,6 +86,9 @@ def _train(
 
     The paper's own network has three layers, with `pretraining_layers=3` and `pretraining_epochs=30`: after fewer, the
     outputs of a machine hardly differ, and the next one learns nothing.
+
+    :param batch: concepts in one step
+    :param patience: how many epochs without a better prediction of held-out concepts end the training
     """
     from paragloss.lab.descent import autoencoder
     from paragloss.lab.descent.loop import TrainingSettings
@@ -114,7 +117,7 @@ def _make_towers(
         weight, bias = machine.weight.detach().numpy(), machine.hidden_bias.detach().numpy()
         upper_layers.append(Layer(weight, bias, "sigmoid"))
     bias = bottom.hidden_bias.detach().numpy()
-    tables = np.split(bottom.weight.detach().numpy(), corpus.edges[1:-1])  # (terms, hidden) of each language
+    tables = np.split(bottom.weight.detach().numpy(), corpus.bounds[1:-1])  # (terms, hidden) of each language
     towers = {}
     for (lang, part), table in zip(counted.items(), tables, strict=True):
         scaled_table = words * np.ascontiguousarray(table)

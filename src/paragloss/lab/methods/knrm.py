@@ -95,16 +95,16 @@ def fit(
     query_kind, judged_sets = _make_judged_sets(aligned, query)
     train_vectors = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
-    lists: list[_CandidateList] = []
+    candidate_lists: list[_CandidateList] = []
     for number, fold in enumerate(concept_folds):
         rng = np.random.default_rng([seed, number])
-        lists += _list_held_out(aligned, fold, judged_sets, train_vectors, depth, rng)
+        candidate_lists += _list_held_out(aligned, fold, judged_sets, train_vectors, depth, rng)
         if progress is not None:
             progress((number + 1) / (len(concept_folds) + 1), 0.0)
-    if not any(candidates.is_real for candidates in lists):
+    if not any(candidates.is_real for candidates in candidate_lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
-    weights, loss = _learn_weights(lists, penalty)
-    meta = {"method": "knrm", "asked": query_kind, "lists": len(lists), "loss": loss, "start": start or "cr5"}
+    weights, loss = _learn_weights(candidate_lists, penalty)
+    meta = {"method": "knrm", "asked": query_kind, "lists": len(candidate_lists), "loss": loss, "start": start or "cr5"}
     return _make_reranker(train_vectors(aligned), weights, meta)
 
 
@@ -246,8 +246,11 @@ def _list_candidates(
 ) -> Iterator[_CandidateList]:
     """Yield the candidates that several searches rank best for each held-out concept.
 
-    :param encoder: an encoder that was not trained on the held-out concepts
+    :param encoder: an encoder that was not trained on the held-out concepts; nothing is yielded if it does not know the
+        language of the queries or that of the documents
+    :param judged: a query of each concept, and the document of the same id that is right for it
     :param depth: candidates of each search
+    :param rng: draws the simulated searches
     """
     query_lang, document_lang = pairs.get_languages(judged)
     queries = [query for query in judged.queries if query.id in held_out_ids]
@@ -522,6 +525,8 @@ def _train(
     :param rng: draws the kernel weights to start from
     :param words: the words of the table
     :param validation: chooses the epoch that is kept
+    :param off: numbers of the kernels that are not used
+    :param batch: triples in one step; `patience` is how many epochs without a better measure end the training
     """
     from paragloss.lab.descent import kernel_networks
     from paragloss.lab.descent.bags import bags

@@ -229,6 +229,8 @@ def _train(
     :param encoder: the kind of the towers, which decides the learning rate and its decay where they are not given
     :param epsilon: of the smooth cosine
     :param validation: tasks that choose the best epoch
+    :param batch: queries in one step
+    :param patience: how many epochs without a better validation measure end the training; 0 never does
     """
     from paragloss.lab.descent import graded
     from paragloss.lab.descent.loop import TrainingSettings
@@ -421,9 +423,9 @@ def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[
     """
     if len(thresholds) != 3:
         raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
-    edge = scores.new_tensor(thresholds)[grades]
-    is_below_wanted = grades < 2
-    excess = (scores - edge).where(is_below_wanted, edge - scores)
+    threshold_of_pair = scores.new_tensor(thresholds)[grades]
+    should_be_below = grades < 2
+    excess = (scores - threshold_of_pair).where(should_be_below, threshold_of_pair - scores)
     return excess.clamp(min=0) ** 2
 
 
@@ -470,8 +472,10 @@ def _segment(
 
 
 def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
-    """Make a training task of a judged collection.
+    """Make a training task of a judged collection: term weights of its texts, and the grades as a matrix.
 
+    :param vocabularies: the words of each language
+    :param device: of torch
     :param ordered: whether the towers read terms in the order of the text; otherwise texts are means of their terms
     """
     from paragloss.lab.descent import graded

@@ -106,13 +106,13 @@ def _train(
 ) -> Floats:
     """Train a table of term vectors until each text is closer to its counterpart than to other texts.
 
-    A text's vector is the weighted sum of the vectors of its terms. Settings that have a description are not listed.
+    A text's vector is the weighted sum of the vectors of its terms.
 
     :param table: (terms, dim) initial vectors, changed in place and returned
     :param left: (pairs, terms) weights of the terms of texts; `right`: of their counterparts in another language
     :param loss: "difference" of cosines, or "logistic" of that difference
     :param negatives: how many other texts each text is compared with
-    :param progress: called after each epoch
+    :param batch: pairs in one step; `patience` is how many epochs without improvement end the training
     """
     import torch
 

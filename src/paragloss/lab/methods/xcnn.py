@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import ModelError
-from paragloss.lab.learning.counting import CountedTexts, TextPairs, text_of
+from paragloss.lab.learning.counting import CountedTexts, TextPairs, lower_min_df, text_of
 from paragloss.lab.learning.relevance import RELEVANCE, find_best_matches
 from paragloss.lab.settings import (
     Batch,
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 #: Standard deviation of the weights that training starts from.
 INITIAL_DEVIATION = 0.1
-#: One more document per so many must contain a term, up to `min_df`.
-TEXTS_PER_DF = 500
 #: See `contrast.contrast`.
 LOGISTIC_SCALE = 10.0
 
@@ -146,12 +144,14 @@ def _count_texts(
 ) -> CountedTexts:
     """Count the terms of the concepts' texts in one language; external texts only add to the vocabulary.
 
+    :param external_texts: further texts in the language
     :param min_df: documents that must contain a term; fewer where there are few texts
     :param settings: further ones of `Vocabulary.build`
+    :raises ModelError: if no term is in enough texts
     """
     concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
     texts = [text_of(aligned[i], lang) for i in concepts]
-    bound = min(min_df, 1 + (len(texts) + len(external_texts)) // TEXTS_PER_DF)
+    bound = lower_min_df(min_df, len(texts) + len(external_texts))
     vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=bound, **settings)
     if not len(vocabulary):
         raise ModelError(f"no {lang} term is in {bound} of {len(texts)} texts: give more texts")
@@ -248,6 +248,7 @@ def _train_tower(
     :param vocabulary: the terms
     :param pairs: texts to learn from, with their counterparts
     :param bias: where all biases start
+    :param batch: pairs in one step; `patience` is how many epochs without improvement end the training
     """
     import torch
 
@@ -266,16 +267,19 @@ def _train_tower(
 
 
 def _make_parameters(
-    terms: int, dim: int, layers: int, bias: float, random: torch.Generator
+    n_terms: int, dim: int, layers: int, bias: float, random: torch.Generator
 ) -> dict[str, torch.Tensor]:
-    """Return the random weights and the biases of the layers of one language, by name.
+    """Return the parameters that the training of one language starts from, by name.
 
+    :param layers: how many; the first one has a row of weights for each term, the others are dim x dim
     :param bias: where all biases start
+    :param random: draws the weights
+    :return: in the order of `compute_term_vectors`: the table, its bias, then weight and bias of each further layer
     """
     import torch
 
     parameters = {
-        "table": INITIAL_DEVIATION * torch.randn(terms, dim, generator=random),
+        "table": INITIAL_DEVIATION * torch.randn(n_terms, dim, generator=random),
         "bias": torch.full((dim,), float(bias)),
     }
     for layer in range(2, layers + 1):
