@@ -75,10 +75,11 @@ def fill_known_vectors(
 ) -> float:
     """Overwrite the rows of a table of word vectors, in place, where a vector of the word is known.
 
-    Words are reduced to the vocabulary's terms; where several become the same term, the first counts, unless one is
-    spelled as the term: vectors may have been learned from stems.
+    Words are reduced to the vocabulary's terms. Where several become the same term, their mean counts, in which more
+    frequent words weigh more; but a word that is spelled as the term counts alone: vectors may have been learned from
+    stems.
 
-    :param table: (rows, dim)
+    :param table: (rows, dim) vectors of the terms
     :param known_vectors: word -> vector (dim,), the most frequent word first
     :param rows: (terms,) the row of each term; by default its number
     :return: the share of terms that are known, each counted as often as documents contain it

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from paragloss.groups import list_groups
+from paragloss.types import Integers
 from paragloss.vocabulary import weigh
 
 RELEVANCE = ("bm25", "tfidf")
@@ -21,12 +22,10 @@ _K1, _B = 1.2, 0.75
 #: Candidates for each text that are scored with all terms where the search had to leave frequent terms out.
 MAX_CANDIDATES = 8
 
-Ids = npt.NDArray[np.int64]
-
 
 def find_best_matches(
     counts: sp.csr_matrix, *, relevance: str = "bm25", budget: int = 1_000_000_000, block: int = 1_000_000
-) -> tuple[Ids, Ids]:
+) -> tuple[Integers, Integers]:
     """Find for each row the other row with the highest score; ties go to the lower row.
 
     Of rows with the same terms only the first is used. Rows that share no term with another one are left out.
@@ -65,8 +64,8 @@ class TermWeights(NamedTuple):
 class _ScoredPairs(NamedTuple):
     """Pairs of texts, given by their numbers, with their scores."""
 
-    queries: Ids
-    documents: Ids
+    queries: Integers
+    documents: Integers
     scores: npt.NDArray[np.float32]
 
     def select_first(self, depth: int) -> _ScoredPairs:
@@ -79,7 +78,7 @@ class _ScoredPairs(NamedTuple):
         return _ScoredPairs(*(column[order][is_selected] for column in self))
 
 
-def _find_distinct_rows(counts: sp.csr_matrix) -> Ids:
+def _find_distinct_rows(counts: sp.csr_matrix) -> Integers:
     """Return the first row of every set of equal rows, without empty rows."""
     first_row: dict[bytes, int] = {}
     for row, (start, stop) in enumerate(pairwise(counts.indptr.tolist())):

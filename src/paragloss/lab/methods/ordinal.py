@@ -78,6 +78,7 @@ def fit(
     links: Annotated[str, Setting("File of linked concepts, which count as partly relevant.")] = "",
     negatives: Unjudged = 40,
     patience: Patience = 5,
+    validation: Validation = (),
     **settings: Annotated[Any, fit_judged],
 ) -> Encoder:
     """Learn one tower per language from aligned documents.
@@ -93,15 +94,16 @@ def fit(
     """
     query_lang, document_langs = pairs.choose_query_language(aligned)
     linked = judgments.read_links(links) if links else None
-    training, validation = [], list(settings.pop("validation", ()))
+    training, all_validation = [], list(validation)
     for lang in document_langs:
         judged = _make_all_queries(aligned, query_lang, lang, linked)
         if patience and len(aligned) >= MIN_CONCEPTS_FOR_VALIDATION:
             judged, held_out = judgments.split(judged, TRAINING_SPLIT, seed=seed, family=_get_concept)
-            validation += _sample_validation(held_out, negatives, seed)
+            all_validation += _sample_validation(held_out, negatives, seed)
         training.append(judged)
-    fit_settings: dict[str, Any] = {"dim": dim, "seed": seed, "negatives": negatives, "patience": patience}
-    return fit_judged(*training, validation=validation, **fit_settings, **settings)
+    return fit_judged(
+        *training, validation=all_validation, dim=dim, seed=seed, negatives=negatives, patience=patience, **settings
+    )
 
 
 def _sample_validation(held_out: JudgedCollection, negatives: int, seed: int) -> list[JudgedCollection]:
