@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from reference import ReferenceBM25, assert_same_ranking, make_random_documents,
 from paragloss.errors import StoreError
 from paragloss.index.terms import TermIndex
 from paragloss.search.lexical import Lexical
-from paragloss.stores import create_store
 from paragloss.types import Alternative, Document, Query, Translation
 
 WEIGHTS = {"title": 2.0, "text": 1.0}
@@ -24,22 +24,9 @@ CATS = [Document("a", "cat sat cat", "en"), Document("b", "dog", "en"), Document
 
 
 @pytest.fixture
-def build_index(tmp_path):
-    """Index documents with a whitespace analyzer; returns the index and its store."""
-    opened = []
-
-    def build_index(documents, **options):
-        store = create_store(tmp_path / f"c{len(opened)}", dense={"model": 2}, sparse=["terms"])
-        opened.append(store)
-        index = TermIndex.build(store, analyze=options.pop("analyze", unstemmed_analyzer), **options)
-        for start in range(0, len(documents), 100):
-            index.add(documents[start : start + 100])
-        index.refresh()
-        return index, store
-
-    yield build_index
-    for store in opened:
-        store.close()
+def build_index(build_index):
+    """Index documents with an analyzer that keeps words as they stand."""
+    return partial(build_index, analyze=unstemmed_analyzer)
 
 
 def make_lexical(index, store, **options):

@@ -122,50 +122,47 @@ DOCUMENTS = [
     ],
 )
 def test_names_match_by_sound_and_words_inside_compounds_if_these_are_indexed(
-    tmp_path, fields, weights, text, expected
+    build_index, fields, weights, text, expected
 ):
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=fields)
-        index.add(DOCUMENTS)
-        searcher = Probabilistic(store, index.statistics, proportional=True, weights=weights)
-        merged = Merged([Translated(searcher, TwoWordTranslator(), to=lang) for lang in ("ru", "de")])
-        (ranking,) = merged.search([Query("q", text, "en")], 5)
+    index, store = build_index(DOCUMENTS, fields=fields)
+    searcher = Probabilistic(store, index.statistics, proportional=True, weights=weights)
+    merged = Merged([Translated(searcher, TwoWordTranslator(), to=lang) for lang in ("ru", "de")])
+    (ranking,) = merged.search([Query("q", text, "en")], 5)
     assert [hit.id for hit in ranking] == expected
     assert all(0 < hit.score <= 1 for hit in ranking)
 
 
-def test_scores_of_compound_parts_and_sounds_equal_those_worked_out_by_hand(tmp_path):
+def test_scores_of_compound_parts_and_sounds_equal_those_worked_out_by_hand(build_index):
     texts = {"bridge": "Eisenbahnbrücke", "train": "Eisenbahn Brot", "bread": "Brot", "name": "Gorbatschow"}
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("text", "inner"))
-        index.add([Document(id, text, "de") for id, text in texts.items()] + [Document("en", "railway", "en")])
-        plain, shares = (Probabilistic(store, index.statistics, proportional=p) for p in (False, True))
-        # The railway stands in one document, and with 0.8 inside a word of another: 1.8 of 4. A sound counts whole.
-        railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
-        # Documents of one and of two words, at 1.25 on average.
-        short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
-        expected = {"train": 1 / (1 + long) * railway, "bridge": 0.8 / (0.8 + short) * railway}
-        query = Query("q", "", "de", (Translation("railway", (Alternative("Eisenbahn", 1.0),)),))
-        sound = Query("q", "", "de", (Translation("Gorbachev", (Alternative("≈GRBCW", 1.0, ("≈GRBCW",)),)),))
+    index, store = build_index(
+        [Document(id, text, "de") for id, text in texts.items()] + [Document("en", "railway", "en")],
+        fields=("text", "inner"),
+    )
+    plain, shares = (Probabilistic(store, index.statistics, proportional=p) for p in (False, True))
+    # The railway stands in one document, and with 0.8 inside a word of another: 1.8 of 4. A sound counts whole.
+    railway, name = math.log(1 + (4 - 1.8 + 0.5) / (1.8 + 0.5)), math.log(1 + (4 - 1 + 0.5) / (1 + 0.5))
+    # Documents of one and of two words, at 1.25 on average.
+    short, long = 1.2 * (0.25 + 0.75 / 1.25), 1.2 * (0.25 + 0.75 * 2 / 1.25)
+    expected = {"train": 1 / (1 + long) * railway, "bridge": 0.8 / (0.8 + short) * railway}
+    query = Query("q", "", "de", (Translation("railway", (Alternative("Eisenbahn", 1.0),)),))
+    sound = Query("q", "", "de", (Translation("Gorbachev", (Alternative("≈GRBCW", 1.0, ("≈GRBCW",)),)),))
 
-        def approx(value):
-            return pytest.approx(value, rel=1e-5)
+    def approx(value):
+        return pytest.approx(value, rel=1e-5)
 
-        assert dict(plain.search([query], 5)[0]) == approx(expected)
-        assert dict(plain.search([sound], 5)[0]) == approx({"name": 1 / (1 + short) * name})
-        assert dict(shares.search([query], 5)[0]) == approx({i: s / railway for i, s in expected.items()})
-        assert plain.matches(query, "bridge") == [("railway", "…eisenbahn", approx(expected["bridge"]))]
-        assert plain.matches(query, "train") == [("railway", "eisenbahn", approx(expected["train"]))]
-        assert plain.matches(sound, "name") == [("Gorbachev", "≈GRBCW", approx(1 / (1 + short) * name))]
-        assert shares.matches(query, "train")[0].score == approx(expected["train"] / railway)
-        assert plain.matches(query, "en") == plain.matches(Query("q", "", "de"), "train") == []
+    assert dict(plain.search([query], 5)[0]) == approx(expected)
+    assert dict(plain.search([sound], 5)[0]) == approx({"name": 1 / (1 + short) * name})
+    assert dict(shares.search([query], 5)[0]) == approx({i: s / railway for i, s in expected.items()})
+    assert plain.matches(query, "bridge") == [("railway", "…eisenbahn", approx(expected["bridge"]))]
+    assert plain.matches(query, "train") == [("railway", "eisenbahn", approx(expected["train"]))]
+    assert plain.matches(sound, "name") == [("Gorbachev", "≈GRBCW", approx(1 / (1 + short) * name))]
+    assert shares.matches(query, "train")[0].score == approx(expected["train"] / railway)
+    assert plain.matches(query, "en") == plain.matches(Query("q", "", "de"), "train") == []
 
 
 @pytest.mark.parametrize("fields", [("text",), ("text", "inner")])
-def test_untranslated_search_ignores_subword_terms(tmp_path, fields):
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=fields)
-        index.add(DOCUMENTS)
-        searcher = Lexical(store, index.statistics, weights={"text": 1.0}, langs=["ru", "de"])
-        part, words = searcher.search([Query("q", "Zug", "de"), Query("q", "Kuchen Sahne", "de")], 5)
+def test_untranslated_search_ignores_subword_terms(build_index, fields):
+    index, store = build_index(DOCUMENTS, fields=fields)
+    searcher = Lexical(store, index.statistics, weights={"text": 1.0}, langs=["ru", "de"])
+    part, words = searcher.search([Query("q", "Zug", "de"), Query("q", "Kuchen Sahne", "de")], 5)
     assert (part, [hit.id for hit in words]) == ([], ["cake"])

@@ -9,13 +9,11 @@ import pytest
 from paragloss.bm25 import Layout
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.errors import InputError, LanguageError
-from paragloss.index.terms import TermIndex
 from paragloss.search import parts as parts_module
 from paragloss.search.document_cache import DocumentCache
 from paragloss.search.parts import Parts, SearchContext
 from paragloss.search.pipeline import build, list_part_options
 from paragloss.statistics import Statistics
-from paragloss.stores import create_store
 from paragloss.types import Document, Hit, Query
 from paragloss.vocabulary import Vocabulary
 
@@ -101,22 +99,20 @@ def test_every_part_of_a_pipeline_lists_its_options():
     }
 
 
-def test_a_stored_translation_of_a_document_can_be_searched(tmp_path):
+def test_a_stored_translation_of_a_document_can_be_searched(build_index):
     documents = [
         Document("cheval", "cheval", "fr", fields={"text@en": "horse"}),
         Document("vache", "vache", "fr", fields={"text@en": "cow"}),
         Document("chat", "chat", "fr"),
     ]
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("text", "text@en"))
-        index.add(documents)
-        parts = make_parts()._replace(store=store, statistics=index.statistics)
-        searcher = build("translated", SearchContext(parts, "en", ["fr", "de"]))
-        (ranking,) = searcher.search([Query("q", "horses", "en")], 5)
-        # Said once among one word: 1 / (1 + 1.2) of what there is to be had. Two of three documents were translated.
-        assert ranking == [Hit("cheval", pytest.approx(1 / 2.2 / (2 / 3)))]
-        with pytest.raises(InputError, match="documents here were not translated into 'fr'"):
-            build("translated", SearchContext(parts, "fr", ["fr"]))
+    index, store = build_index(documents, fields=("text", "text@en"))
+    parts = make_parts()._replace(store=store, statistics=index.statistics)
+    searcher = build("translated", SearchContext(parts, "en", ["fr", "de"]))
+    (ranking,) = searcher.search([Query("q", "horses", "en")], 5)
+    # Said once among one word: 1 / (1 + 1.2) of what there is to be had. Two of three documents were translated.
+    assert ranking == [Hit("cheval", pytest.approx(1 / 2.2 / (2 / 3)))]
+    with pytest.raises(InputError, match="documents here were not translated into 'fr'"):
+        build("translated", SearchContext(parts, "fr", ["fr"]))
 
 
 def test_a_translation_engine_is_opened_for_the_language_pair_of_the_search(monkeypatch):

@@ -7,7 +7,6 @@ import pytest
 from fakes import FixedSearcher, ShortestFirst, WordTranslator
 
 from paragloss.collection.retrieval import mix_readings
-from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.nested import Nested
 from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
 from paragloss.search.evidence import NOTHING, add_explanations
@@ -16,7 +15,6 @@ from paragloss.search.fused import Fused, Merged
 from paragloss.search.lexical import Lexical
 from paragloss.search.reranked import Reranked
 from paragloss.search.translated import Reworded, Translated
-from paragloss.stores import create_store
 from paragloss.translation.combined import CombinedTranslator
 from paragloss.types import (
     Alternative,
@@ -123,11 +121,11 @@ class TermTranslator(WordTranslator):
 
 
 @pytest.fixture
-def french(tmp_path):
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("text",))
-        index.add([RED_BREAD, Document("b", "pain noir", "fr"), Document("c", "vin", "fr")])
-        yield store, index.statistics
+def french(build_index):
+    index, store = build_index(
+        [RED_BREAD, Document("b", "pain noir", "fr"), Document("c", "vin", "fr")], fields=("text",)
+    )
+    return store, index.statistics
 
 
 @pytest.mark.parametrize("kind", [Lexical, Tempered, Synonymous, Probabilistic])
@@ -209,29 +207,26 @@ class OneWordTranslator:
         ]
 
 
-def test_matches_by_sound_and_inside_compounds_say_so_in_their_shares(tmp_path):
+def test_matches_by_sound_and_inside_compounds_say_so_in_their_shares(build_index):
     documents = [
-        Document(
-            "fan", "Зубротев забросил шайбу", "ru"
-        ),  # his sound is that of the name as written: the stem is зуброт
+        # His sound is that of the name as it is written: its stem is зуброт.
+        Document("fan", "Зубротев забросил шайбу", "ru"),
         Document("weather", "Погода сегодня хорошая", "ru"),
         Document("late", "Wegen der Zugverspätungen warteten alle", "de"),
         Document("cake", "Kuchen mit Sahne", "de"),
     ]
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("text", "inner"))
-        index.add(documents)
-        clauses = Probabilistic(store, index.statistics)
-        searcher = Merged([Translated(clauses, OneWordTranslator(), to=lang, called="names") for lang in ("ru", "de")])
+    index, store = build_index(documents, fields=("text", "inner"))
+    clauses = Probabilistic(store, index.statistics)
+    searcher = Merged([Translated(clauses, OneWordTranslator(), to=lang, called="names") for lang in ("ru", "de")])
 
-        def explain_text(text, document):
-            return explain_result(searcher, Request(Query("q", text, "en"), document, 5))
+    def explain_text(text, document):
+        return explain_result(searcher, Request(Query("q", text, "en"), document, 5))
 
-        (share,) = explain_text("delay", documents[2]).contributions
-        assert share[:3] == ("delay", "…verspat", "names, inside")
-        by_sound = explain_text("Zubrotev", documents[0])
-        assert {(s.query, s.document[0], s.source) for s in by_sound.contributions} == {("Zubrotev", "≈", "by sound")}
-        assert sum(share.score for share in by_sound.contributions) == pytest.approx(by_sound.score)
+    (share,) = explain_text("delay", documents[2]).contributions
+    assert share[:3] == ("delay", "…verspat", "names, inside")
+    by_sound = explain_text("Zubrotev", documents[0])
+    assert {(s.query, s.document[0], s.source) for s in by_sound.contributions} == {("Zubrotev", "≈", "by sound")}
+    assert sum(share.score for share in by_sound.contributions) == pytest.approx(by_sound.score)
 
 
 def test_a_reranked_score_is_shared_by_leaving_out_words_or_named_by_its_earlier_place():

@@ -9,7 +9,6 @@ import pytest
 from paragloss.collection import Collection
 from paragloss.collection.arguments import SearchOptions
 from paragloss.collection.retrieval import collect_candidates
-from paragloss.index.terms import TermIndex
 from paragloss.search.clause_table import UNMATCHED_WEIGHT, build_clause_table
 from paragloss.search.clauses import split_into_clauses
 from paragloss.search.scoring import (
@@ -22,7 +21,6 @@ from paragloss.search.scoring import (
     shipped_model,
 )
 from paragloss.search.similarity import Background, expected_best_of
-from paragloss.stores import create_store
 from paragloss.types import Document, Query
 
 DOCUMENTS = [
@@ -108,20 +106,18 @@ def test_more_evidence_never_lowers_a_probability():
         assert by_name["words"] * added_by_words >= 5 * by_name["passage_similarity"]
 
 
-def test_lexical_evidence_is_bm25_with_title_and_text_added_before_they_saturate(tmp_path):
+def test_lexical_evidence_is_bm25_with_title_and_text_added_before_they_saturate(build_index):
     documents = [
         Document("both", "volcano island", "en", "volcano"),
         Document("text", "volcano island", "en", "honey"),
         Document("none", "honey bread", "en", "island"),
     ]
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("title", "text"))
-        index.add(documents)
-        query = Query("", "volcano", "en")
-        table = build_clause_table(query, [("en", split_into_clauses(query))], index.statistics)
-        languages, rows = store.read_sparse("terms", ["both", "text", "none"])
-        evidence = table.measure(languages, rows)
-        matches = table.attribute_score("en", store.read_sparse("terms", ["both"])[1])
+    index, store = build_index(documents, fields=("title", "text"))
+    query = Query("", "volcano", "en")
+    table = build_clause_table(query, [("en", split_into_clauses(query))], index.statistics)
+    languages, rows = store.read_sparse("terms", ["both", "text", "none"])
+    evidence = table.measure(languages, rows)
+    matches = table.attribute_score("en", store.read_sparse("terms", ["both"])[1])
     # All texts and all titles are of average length: an occurrence counts 1, one in the title twice as much.
     matched_share = [3 / (3 + 1.2), 1 / (1 + 1.2), 0.0]
     assert evidence.combined_share == pytest.approx(matched_share)
