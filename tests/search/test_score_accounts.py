@@ -9,7 +9,7 @@ from fakes import FixedSearcher, ShortestFirst, WordTranslator
 from paragloss.collection.retrieval import mix_readings
 from paragloss.lab.matchings.nested import Nested
 from paragloss.lab.matchings.structured import Probabilistic, Synonymous, Tempered
-from paragloss.search.evidence import NOTHING, add_explanations
+from paragloss.search.evidence import add_explanations
 from paragloss.search.expanded import Expanded
 from paragloss.search.fused import Fused, Merged
 from paragloss.search.lexical import Lexical
@@ -27,6 +27,7 @@ from paragloss.types import (
     Where,
 )
 
+NOTHING = ScoreExplanation(0.0)
 RED_BREAD = Document("a", "pain rouge", "fr")
 
 
@@ -79,7 +80,7 @@ def test_accounts_of_one_document_are_summed_part_by_part():
         5.0, first.contributions, exact=False, parts=parts
     )
     assert add_explanations([NOTHING, second]) is second
-    assert add_explanations([]) == NOTHING == ScoreExplanation(0.0)
+    assert add_explanations([]) == NOTHING
 
 
 def test_an_unlisted_document_has_an_empty_account_and_an_opaque_searcher_one_share():

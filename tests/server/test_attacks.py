@@ -114,7 +114,9 @@ def test_guessing_keys_is_slowed_down(serve):
 def test_wrong_keys_are_forgotten_after_a_while_and_counted_for_a_limited_number_of_networks(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr("paragloss.server.keys.time.monotonic", lambda: clock[0])
-    guesses = WrongKeys(max_wrong=2, seconds=60, max_networks=3)
+    monkeypatch.setattr("paragloss.server.keys.MAX_WRONG_KEYS", 2)
+    monkeypatch.setattr("paragloss.server.keys.MAX_NETWORKS", 3)
+    guesses = WrongKeys()
     assert [guesses.count("2001:db8::1"), guesses.count("2001:db8::2")] == [False, True]
     assert (guesses.seconds_to_wait("2001:db8::ffff"), guesses.seconds_to_wait("2001:db9::1")) == (60, 0)
     clock[0] = 61.0

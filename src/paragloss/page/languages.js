@@ -13,15 +13,5 @@ export function nameOf(code) {
   }
 }
 
-// The name of a language in that language, where it differs.
-export function ownName(code) {
-  try {
-    const name = new Intl.DisplayNames([code], { type: "language", fallback: "none" }).of(code);
-    return name && name.toLowerCase() !== nameOf(code).toLowerCase() && name !== code ? name : "";
-  } catch {
-    return "";
-  }
-}
-
 // A language by its code: colours of twenty languages can't be told apart.
 export const badge = (code) => h("span", { class: "badge", "aria-hidden": "true" }, code === "und" ? "?" : code.toUpperCase());

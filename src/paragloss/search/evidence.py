@@ -20,7 +20,6 @@ UNTRANSLATED = "bm25"
 BY_SOUND = "by sound"
 #: Follows the name of the translator where a word matched inside a longer one.
 COMPOUND_SUFFIX = ", inside"
-NOTHING = ScoreExplanation(0.0)
 #: The part of an explanation for what a score loses because the query may be in several languages.
 DOUBT = "language of the query"
 

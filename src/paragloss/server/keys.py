@@ -15,6 +15,11 @@ from paragloss.errors import InputError
 SCOPES = ("read", "write")
 #: Characters of the shortest key that is accepted.
 MIN_KEY_LENGTH = 16
+#: Wrong keys that a network may send, the seconds from the first of them in which it may send no more, ...
+MAX_WRONG_KEYS = 20
+SECONDS_TO_WAIT = 60.0
+#: ... and the networks whose wrong keys are counted at a time.
+MAX_NETWORKS = 10_000
 
 
 class Keys:
@@ -69,17 +74,15 @@ class Keys:
 class WrongKeys:
     """Count wrong keys by the network they came from; whoever has sent too many has to wait."""
 
-    def __init__(self, *, max_wrong: int = 20, seconds: float = 60.0, max_networks: int = 10_000) -> None:
-        """Set how many wrong keys are free, how long a network waits then, and how many networks are remembered."""
-        self._max_wrong, self._seconds, self._max_networks = max_wrong, seconds, max_networks
+    def __init__(self) -> None:
         self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()  # count, time of the first
 
     def seconds_to_wait(self, address: str) -> float:
         """Return for how many seconds requests from an address are refused."""
         count, first_time = self._counts.get(client_network(address), (0, 0.0))
-        if count < self._max_wrong:
+        if count < MAX_WRONG_KEYS:
             return 0.0
-        return max(0.0, first_time + self._seconds - time.monotonic())
+        return max(0.0, first_time + SECONDS_TO_WAIT - time.monotonic())
 
     def count(self, address: str) -> bool:
         """Count a wrong key; return True if it was the last free one.
@@ -89,12 +92,12 @@ class WrongKeys:
         """
         network, current_time = client_network(address), time.monotonic()
         count, first_time = self._counts.pop(network, (0, current_time))
-        if current_time >= first_time + self._seconds:
+        if current_time >= first_time + SECONDS_TO_WAIT:
             count, first_time = 0, current_time
         self._counts[network] = (count + 1, first_time)
-        if len(self._counts) > self._max_networks:
+        if len(self._counts) > MAX_NETWORKS:
             self._counts.popitem(last=False)
-        return count + 1 == self._max_wrong
+        return count + 1 == MAX_WRONG_KEYS
 
 
 def client_network(address: str) -> str:
