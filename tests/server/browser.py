@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -79,6 +79,16 @@ class WatchedWindow:
         while not self.page.evaluate(f"Boolean({expression})"):
             assert time.monotonic() < deadline, f"never came true: {expression}"
             self.page.wait_for_timeout(50)
+
+    def change_answers(self, path: str, change: Callable[[dict], object]) -> None:
+        """Let a function change the server's answers of a path before the page gets them."""
+
+        def pass_on(route) -> None:
+            answer = route.fetch().json()
+            change(answer)
+            route.fulfill(json=answer)
+
+        self.page.route(f"**/api/{path}*", pass_on)
 
     def take_screenshot(self, name: str) -> None:
         if SCREENSHOTS:

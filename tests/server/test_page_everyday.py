@@ -56,13 +56,11 @@ def test_the_count_of_a_chosen_language_is_the_number_of_documents_that_it_shows
 def test_grammatical_words_are_not_highlighted(open_page):
     window = open_page()
 
-    def mark_all(route):
-        answer = route.fetch().json()
+    def mark_all(answer):
         for result in answer["results"]:
             result["marks"] = [[0, len(result["snippet"])]]
-        route.fulfill(json=answer)
 
-    window.page.route("**/api/search*", mark_all)
+    window.change_answers("search", mark_all)
     page = window.open_results("/?q=how+do+bees+make+honey&to=fr")
     window.wait_until("document.querySelector('.snippet .w')")
     marked_words = {text.lower() for text in page.locator(".snippet mark.w").all_inner_texts()}
