@@ -154,12 +154,12 @@ def encode_missing(
         _list_tasks_with_passages(store, model, name, shared_parts),
         _list_title_tasks(store, model, title_vector_name(name), shared_parts),
     ]
-    encoded = 0
+    n_encoded = 0
     for tasks_by_language in task_lists:
-        for tasks, rows in _encode_tasks(model, tasks_by_language, workers):
-            _write_vectors(store, name, tasks, rows)
-            encoded += len(tasks)
-            yield encoded, max(total, encoded)
+        for tasks, encoded_tasks in _encode_tasks(model, tasks_by_language, workers):
+            _write_vectors(store, name, tasks, encoded_tasks)
+            n_encoded += len(tasks)
+            yield n_encoded, max(total, n_encoded)
 
 
 def _encode_tasks(
@@ -177,7 +177,7 @@ def _encode_tasks(
 def encode_few(
     store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
 ) -> dict[str, list[Floats | None]]:
-    """Encode documents with the slow encoders, which else encode later, if there are only a few passages.
+    """Encode documents with the slow encoders, which otherwise encode later, if there are only a few passages.
 
     :param models: the models of the collection, by name.
     :return: for each vector name one entry per document: None for a language that the encoder does not know. {} if the
@@ -209,8 +209,9 @@ def _encode_document(
         return None, None
     texts = [read_title(document, shared_parts), *passages.read_passages(document)]
     rows = model.passages.encode(texts, document.lang)
-    title_row, passage_rows = rows[0], rows[1:]
-    return title_row if title_row.any() else None, passage_rows if passage_rows.any() else None
+    title_row = rows[0] if rows[0].any() else None
+    passage_rows = rows[1:] if rows[1:].any() else None
+    return title_row, passage_rows
 
 
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:

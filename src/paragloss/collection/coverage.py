@@ -161,9 +161,10 @@ def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -
         unknown_share = measure_unknown_share(texts, lang, model)
         if unknown_share is None or unknown_share <= DOUBTFUL_SHARE:
             continue
-        likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts]) or lang
-        if likely_lang != lang or unknown_share > FOREIGN_SHARE:
-            hint = f"; they look like {likely_lang!r}" if likely_lang != lang else ""
+        likely_lang = _identify_majority([text[:SAMPLED_CHARACTERS] for text in texts])
+        looks_foreign = likely_lang not in (None, lang)
+        hint = f"; they look like {likely_lang!r}" if looks_foreign else ""
+        if looks_foreign or unknown_share > FOREIGN_SHARE:
             warnings[lang] = f"{unknown_share:.0%} of the words of documents in {lang!r} are unknown{hint}"
     return warnings
 

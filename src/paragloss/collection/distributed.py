@@ -153,9 +153,9 @@ def _write_files(
     """
     read_count, errors = 0, []
     for prepared in prepared_files:
-        for documents in _decode_documents(prepared.message):
-            _write_documents(collection, documents)
-            read_count += len(documents.documents)
+        for batch in _decode_documents(prepared.message):
+            _write_documents(collection, batch)
+            read_count += len(batch.documents)
             if progress:
                 progress(read_count)
         if prepared.error:

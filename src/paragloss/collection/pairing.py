@@ -314,8 +314,9 @@ def _translate_words(block: str, lang: str, model: DefaultModel, word_numbers: d
     """
     shares: dict[int, float] = {}
     for term in analyzer(lang).terms(block):
-        english = model.english(term, lang)[:_MAX_TRANSLATIONS] if lang in model.langs else []
-        translations = [(str(row), share) for row, share in english] or [(term, 1.0)]
+        english_words = model.english(term, lang)[:_MAX_TRANSLATIONS] if lang in model.langs else []
+        # The model names an English word by its row in a table.
+        translations = [(str(row_number), share) for row_number, share in english_words] or [(term, 1.0)]
         for word, share in translations:
             number = word_numbers.setdefault(word, len(word_numbers))
             shares[number] = shares.get(number, 0.0) + share

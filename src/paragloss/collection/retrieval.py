@@ -227,7 +227,7 @@ def _make_answer(
     :param outcome: the ranking, and what was understood of the query.
     :param visible: the documents that are shown.
     :param results: the same, prepared for display; without any, the answer says which words were searched for.
-    :param options: how was searched.
+    :param options: how documents were searched for.
     """
     query, ranking = reading.query, outcome.ranked.ranking
     searched_words: Mapping[str, str] = {}  # by language
@@ -354,7 +354,7 @@ def _explain_score(
 
     :param tokenized: the document's text as tokens.
     :param ranking: the result of the search.
-    :param pipeline: how was searched; None for the default search.
+    :param pipeline: the pipeline that made the ranking; None for the default search.
     """
     explained = ranking.explain(document)
     return explanation.describe_explanation(query, document, tokenized, explained, name=pipeline or "bm25")
@@ -500,10 +500,11 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
     """Rank documents for a query, and keep those that have its required phrases and words and none it excludes.
 
     :param reading: the query with the languages that it may be in, and with its operators.
+    :return: the documents that were kept, where each has what is required, and notes for the reader.
     """
     operators = reading.operators
     n_checked = max(options.k, MAX_CHECKED_DOCUMENTS)
-    ranked = rank_queries(state, [reading], replace(options, k=n_checked))[0]
+    [ranked] = rank_queries(state, [reading], replace(options, k=n_checked))
     candidate_ids = [hit.id for hit in ranked.ranking]
     searchers = _build_searchers(state, [reading], options)
     occurrences = filter_documents(state, operators, list(searchers.items()), candidate_ids, options)

@@ -140,8 +140,7 @@ class SourceFiles:
         if not os.path.isabs(recorded_path) or "\0" in recorded_path:
             return None
         path = Path(os.path.realpath(recorded_path))
-        real_roots = self._cache.get("real roots", lambda: [*map(os.path.realpath, self._roots)])
-        is_indexed = any(is_inside(str(path), root) for root in real_roots)
+        is_indexed = any(is_inside(str(path), os.path.realpath(root)) for root in self._roots)
         is_supported = path.suffix.lower() in SUPPORTED_SUFFIXES
         return path if is_indexed and is_supported and path.is_file() else None
 

@@ -50,7 +50,8 @@ class State:
         #: Hosts that models of the collection need and the user has not allowed; it is searched without these models.
         self.hosts_awaiting_consent: tuple[str, ...] = ()
         self.load_models()
-        self.default = default_model.open() if default and store.read_blob(_DEFAULT) != _LEFT_OUT else None
+        uses_default = default and store.read_blob(_DEFAULT) != _LEFT_OUT
+        self.default = default_model.open() if uses_default else None
         self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
         self.engine_settings = document_translation.read_engine_settings(store)
         self.is_new = False  # whether this process has created the collection

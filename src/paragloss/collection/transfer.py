@@ -94,8 +94,11 @@ def copy(
 ) -> int:
     """Copy a collection. If it is interrupted, the same call goes on.
 
+    :param source: the folder or the address of the collection.
+    :param target: the folder or the address of the copy.
     :param models: models that the copy gets as well, or instead of those of the same name.
     :param placement: how a server spreads the copy.
+    :param progress: is told how many documents have been copied.
     :return: the number of documents.
     """
     with closing(open_store(source)) as old:
@@ -126,10 +129,11 @@ def replace_models(
     all_records = dict(records)
     for name, folder in folders.items():
         all_records[name] = model_records.ModelRecord(model_records.compute_digest(folder), is_complete=True)
+    records_blob = model_records.serialize_model_records(all_records)
     return contents._replace(
         shape=_replace_vectors(contents.shape, encoders, folders.keys()),
         models={**contents.models, **folders},
-        blobs={**contents.blobs, model_records.BLOB: model_records.serialize_model_records(all_records)},
+        blobs={**contents.blobs, model_records.BLOB: records_blob},
         pages=(_encode_records(page, encoders) for page in contents.pages),
     )
 

@@ -49,11 +49,11 @@ def queries() -> tuple[list[Query], Qrels]:
     for query in all_queries:
         query_concept = query.id.rsplit("-", 1)[0]  # ids are CONCEPT-LANG
         grade_by_concept = {**dict.fromkeys(related_concepts[query_concept], RELATED), query_concept: ITSELF}
-        grades: dict[str, int] = {}
+        qrels[query.id] = {}
         for concept, grade in grade_by_concept.items():
-            foreign_documents = [document for document in documents_by_concept[concept] if document.lang != query.lang]
-            grades.update({document.id: grade for document in foreign_documents})
-        qrels[query.id] = grades
+            for document in documents_by_concept[concept]:
+                if document.lang != query.lang:
+                    qrels[query.id][document.id] = grade
     return all_queries, qrels
 
 
