@@ -15,25 +15,16 @@ from paragloss.types import Concept, Document, Query
 
 #: Two short texts in ten languages each, written for this test.
 TEXTS = {
-    "en": (
-        "The bridge over the river was shut after the flood.",
-        "The doctor gave the child medicine for a fever.",
-    ),
+    "en": ("The bridge over the river was shut after the flood.", "The doctor gave the child medicine for a fever."),
     "es": ("El puente sobre el río se cerró tras la inundación.", "El médico dio al niño una medicina para la fiebre."),
-    "de": (
-        "Die Brücke über den Fluss ist seit der Flut gesperrt.",
-        "Der Arzt gab dem Kind Medizin gegen das Fieber.",
-    ),
+    "de": ("Die Brücke über den Fluss ist seit der Flut gesperrt.", "Der Arzt gab dem Kind Medizin gegen das Fieber."),
     "fr": ("Le pont sur la rivière a été fermé après les inondations.", "Le médecin a donné à l'enfant un médicament."),
     "ru": ("Мост через реку закрыли после наводнения.", "Врач дал ребёнку лекарство от температуры."),
     "ar": ("أُغلق الجسر فوق النهر بعد الفيضان.", "أعطى الطبيب الطفل دواءً للحمى."),
     "hi": ("बाढ़ के बाद नदी पर बना पुल बंद कर दिया गया।", "डॉक्टर ने बच्चे को बुखार की दवा दी।"),
     "zh": ("洪水过后，河上的桥被关闭了。", "医生给孩子开了退烧的药。"),
     "tr": ("Nehrin üzerindeki köprü selden sonra kapatıldı.", "Doktor çocuğa ateşi için ilaç verdi."),
-    "el": (
-        "Η γέφυρα πάνω από το ποτάμι έκλεισε μετά την πλημμύρα.",
-        "Ο γιατρός έδωσε στο παιδί φάρμακο για πυρετό.",
-    ),
+    "el": ("Η γέφυρα πάνω από το ποτάμι έκλεισε μετά την πλημμύρα.", "Ο γιατρός έδωσε στο παιδί φάρμακο για πυρετό."),
 }
 
 

@@ -11,11 +11,7 @@ from paragloss.translation.name_alternatives import add_listed_spellings
 from paragloss.translation.name_spellings import MAX_SPELLINGS, NameList, build_name_list, list_name_spellings
 from paragloss.types import Alternative, Translation
 
-NAMES = [
-    ["shinohara", "šinohara", "синохара", "篠原"],
-    ["anna", "анна", "άννα"],
-    ["anna", "hanna", "анна", "ганна"],
-]
+NAMES = [["shinohara", "šinohara", "синохара", "篠原"], ["anna", "анна", "άννα"], ["anna", "hanna", "анна", "ганна"]]
 
 
 def test_a_spelling_shared_by_more_names_is_likelier():
