@@ -130,7 +130,7 @@ def test_texts_are_glossed_together_and_again_as_they_are_one_by_one():
         ("The bank is closed.", "en"),
     ]
     for query in ("", "bank", "river bench", "bank"):
-        sentence_glosses.analyze_sentence.cache_clear()
+        sentence_glosses.gloss_by_built_in_sources.cache_clear()
         senses.describe_word_by_built_in_sources.cache_clear()
         one_by_one = [gloss(text, lang, "en", BUILT_IN, query=query).as_json() for text, lang in texts]
         for _ in range(2):  # as they are remembered, too

@@ -8,7 +8,6 @@ A text passes through these steps: sentences and tokens (`analysis`), entries of
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -23,7 +22,6 @@ from paragloss.gloss.lexicon import Lexicon, LexiconEntry, WordReading
 from paragloss.gloss.reader_language import is_in_readers_language
 from paragloss.gloss.senses import (
     BuiltInSources,
-    DescribedWord,
     WeightsByMeaning,
     WordOccurrence,
     ask_translators,
@@ -38,10 +36,9 @@ from paragloss.types import Alternative, Query, Span, Translation, Translator
 
 #: Longer texts are glossed up to here; a page of a book has 3,000 characters.
 MAX_CHARACTERS = 50_000
-#: Sentences up to this length are cached: with 4 queries each about 35 MB.
+#: Glosses of sentences up to this length are cached, about 35 MB.
 _MAX_CACHED_CHARACTERS = 400
-_CACHED_SENTENCES = 2_000
-_CACHED_QUERIES_PER_SENTENCE = 4
+_CACHED_SENTENCES = 8_000
 #: How many characters behind the last word of a sentence are searched for punctuation.
 _LAST_PUNCTUATION_LENGTH = 2
 
@@ -154,66 +151,60 @@ def _gloss_sentence(text: str, sources: LanguageSources, query_terms: frozenset[
     """Gloss a sentence; the result is cached if only the built-in sources are used."""
     is_constant = sources.built_in.is_constant and not sources.translators
     if is_constant and len(text) <= _MAX_CACHED_CHARACTERS:
-        sentence = analyze_sentence(text, sources.built_in)
-        return choose_senses(sentence, query_terms & sentence.likely_terms)
-    return _choose_senses(_analyze_sentence(text, sources), query_terms)
-
-
-class LocatedWord(NamedTuple):
-    """A word at text[start:end] of its sentence.
-
-    `weights` are the meanings that the collection's own sources give it; `description` is how the built-in sources
-    describe it, None if other sources are needed.
-    """
-
-    start: int
-    end: int
-    occurrence: WordOccurrence
-    weights: WeightsByMeaning
-    description: DescribedWord | None
-
-
-@dataclass(frozen=True, eq=False)
-class AnalyzedSentence:
-    """The words of a sentence with their entries, before senses are chosen for a query.
-
-    `likely_terms` are the terms of likely meanings: a query without any of them changes nothing.
-    """
-
-    text: str
-    words: tuple[LocatedWord, ...]
-    likely_terms: frozenset[str]
-    sources: LanguageSources
+        return gloss_by_built_in_sources(text, sources.built_in, query_terms)
+    return _choose_senses(text, sources, query_terms)
 
 
 @lru_cache(maxsize=_CACHED_SENTENCES)
-def analyze_sentence(text: str, sources: BuiltInSources) -> AnalyzedSentence:
-    """Split a sentence into words and look them up in the built-in sources."""
-    return _analyze_sentence(text, LanguageSources(sources, MappingProxyType({})))
+def gloss_by_built_in_sources(text: str, sources: BuiltInSources, query_terms: frozenset[str]) -> GlossedSentence:
+    """Gloss a sentence by sources whose answers are always the same."""
+    return _choose_senses(text, LanguageSources(sources, MappingProxyType({})), query_terms)
 
 
-def _analyze_sentence(text: str, sources: LanguageSources) -> AnalyzedSentence:
-    """Split a sentence into words and phrases and find their entries and translations in all sources.
+def _choose_senses(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> GlossedSentence:
+    """Look up the words of a sentence, choose and rank their senses, given a query, and render them."""
+    built_in = sources.built_in
+    words = _describe_words(text, sources, query_terms)
+    if "-" in text:
+        words = _extend_names_over_hyphens(text, words, built_in)
+    words = word_associations.rerank_meanings(words, built_in.to)
+    rendered = _render(text, words, built_in)
+    return GlossedSentence(words, rendered.text, [rendered.spans.get(i) for i in range(len(words))])
 
-    A word that only the built-in sources know is described at once, if these give the same answer in every call.
-    """
+
+def _describe_words(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> list[Word]:
+    """Split a sentence into words and phrases, and describe each by what all sources say of it."""
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
     content_words = [token for token in tokens if token.term]
     answers = ask_translators(translators, Query("", text, built_in.lang), content_words, built_in.to)
-    is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
     words = []
-    likely_terms: set[str] = set()
     for reading in _look_up_entries(text, tokens, built_in, answers.glossary_spans):
         occurrence = _make_occurrence(text, tokens, reading)
-        start, end = tokens[reading.first].start, tokens[reading.last - 1].end
+        start = tokens[reading.first].start
         weights = answers.weights_by_start.get(start, {})
-        description = None
-        if is_constant and not weights:
-            description = describe_word_by_built_in_sources(occurrence, built_in)
-            likely_terms |= description.likely_terms
-        words.append(LocatedWord(start, end, occurrence, weights, description))
-    return AnalyzedSentence(text, tuple(words), frozenset(likely_terms), sources)
+        words.append(_describe_occurrence(occurrence, weights, sources, query_terms).move(start))
+    return words
+
+
+def _describe_occurrence(
+    occurrence: WordOccurrence, weights: WeightsByMeaning, sources: LanguageSources, query_terms: frozenset[str]
+) -> Word:
+    """Return a word with its meanings, ranked for a query; its offsets are from its own beginning.
+
+    What the built-in sources say is cached for a query with any terms of likely meanings: others change nothing.
+
+    :param weights: the meanings that the collection's own sources give the word in this sentence.
+    """
+    built_in, translators = sources
+    is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
+    if weights or not is_constant:
+        return describe_word(occurrence, built_in, query_terms, weights, translators).word
+    description = describe_word_by_built_in_sources(occurrence, built_in)
+    relevant_terms = query_terms & description.likely_terms
+    if relevant_terms:
+        description = describe_word_by_built_in_sources(occurrence, built_in, relevant_terms)
+    return description.word
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:
@@ -299,31 +290,6 @@ def _make_occurrence(text: str, tokens: Sequence[Span], reading: WordReading) ->
         prefix=reading.prefix,
         is_phrase=reading.last > reading.first + 1,
     )
-
-
-def _choose_senses(sentence: AnalyzedSentence, query_terms: frozenset[str]) -> GlossedSentence:
-    """Choose and rank the senses of all words of a sentence, given a query, and render them."""
-    built_in = sentence.sources.built_in
-    words = [_describe_located_word(word, sentence.sources, query_terms) for word in sentence.words]
-    if "-" in sentence.text:
-        words = _extend_names_over_hyphens(sentence.text, words, built_in)
-    words = word_associations.rerank_meanings(words, built_in.to)
-    rendered = _render(sentence.text, words, built_in)
-    return GlossedSentence(words, rendered.text, [rendered.spans.get(i) for i in range(len(words))])
-
-
-choose_senses = lru_cache(maxsize=_CACHED_SENTENCES * _CACHED_QUERIES_PER_SENTENCE)(_choose_senses)
-
-
-def _describe_located_word(located: LocatedWord, sources: LanguageSources, query_terms: frozenset[str]) -> Word:
-    """Return a word with its meanings, ranked for a query."""
-    occurrence, description = located.occurrence, located.description
-    if description is None:
-        description = describe_word(occurrence, sources.built_in, query_terms, located.weights, sources.translators)
-    elif not query_terms.isdisjoint(description.likely_terms):
-        relevant_terms = query_terms & description.likely_terms
-        description = describe_word_by_built_in_sources(occurrence, sources.built_in, relevant_terms)
-    return description.word.move(located.start)
 
 
 def _extend_names_over_hyphens(text: str, words: Sequence[Word], sources: BuiltInSources) -> list[Word]:
