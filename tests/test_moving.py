@@ -101,7 +101,7 @@ def test_a_backup_is_restored_the_same(source, target, tmp_path, name):
 
 def test_a_stopped_copy_can_not_be_opened_and_goes_on(source, target, monkeypatch):
     scroll, add = EmbeddedStore.scroll, EmbeddedStore.add
-    monkeypatch.setattr(EmbeddedStore, "scroll", lambda self, *a, **o: scroll(self, *a, **{**o, "batch": 100}))
+    monkeypatch.setattr(EmbeddedStore, "scroll", lambda self, *a, **o: scroll(self, *a, **{**o, "batch_size": 100}))
     with pytest.raises(KeyboardInterrupt):
         copy(source, target, progress=stop)
     for open_unfinished in (Collection.open, Collection.open_or_create):

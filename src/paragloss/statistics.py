@@ -553,6 +553,8 @@ def temper_alternatives(
     :param df: document frequencies of the alternatives, shape (n_fields, n_alternatives).
     :param first_alternatives: the number of the first alternative of each clause, shape (n_clauses,).
     :param n_documents: documents of the clause's language, shape (n_fields, n_clauses).
+    :param probability_exponent: how much the probability of an alternative counts; 0 ignores it.
+    :param rarity_exponent: how much rarer alternatives are preferred; 0 ignores document frequencies.
     """
     clause_sizes = np.diff(first_alternatives, append=len(probabilities))
     clauses = _Clauses(first_alternatives, list_groups(clause_sizes))

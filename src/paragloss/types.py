@@ -653,7 +653,7 @@ class Store(Protocol):
         self,
         where: Where | None = None,
         *,
-        batch: int = 1000,
+        batch_size: int = 1000,
         vectors: bool | Sequence[str] = False,
         without_vector: str | None = None,
         text: bool = True,

@@ -161,7 +161,7 @@ def test_filters_select_by_language_and_metadata(store, where, expected):
     assert store.count(where) == len(expected)
     assert "".join(list_ids(store.search_sparse("terms", [make_sparse({1: 1})], 9, where)[0])) == expected
     assert "".join(list_ids(store.search_dense("meaning", RED, 9, where)[0])) == expected
-    scrolled = [stored.document.id for batch in store.scroll(where, batch=2) for stored in batch]
+    scrolled = [stored.document.id for batch in store.scroll(where, batch_size=2) for stored in batch]
     assert "".join(sorted(scrolled)) == expected
 
 
@@ -209,7 +209,7 @@ def test_a_malformed_filter_is_an_error(store, where):
 
 def test_scroll_yields_every_document_once(store):
     store.add([make_record(f"d{i}", terms={1: 1}) for i in range(57)])
-    batches = list(store.scroll(batch=10, vectors=["terms"]))
+    batches = list(store.scroll(batch_size=10, vectors=["terms"]))
     assert {len(batch) for batch in batches} == {10, 7}
     assert sorted(r.document.id for batch in batches for r in batch) == sorted(f"d{i}" for i in range(57))
     assert all(r.sparse["terms"].indices.tolist() == [1] for batch in batches for r in batch)

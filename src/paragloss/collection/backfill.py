@@ -232,7 +232,7 @@ def _add_title_vector(store: AnyStore, name: str, model: Pretrained) -> None:
 def _find_shared_title_parts(store: AnyStore) -> frozenset[str]:
     """Return the parts that the titles of many documents share, such as the name of a site."""
     titles: list[str] = []
-    for records in store.scroll(batch=500, text=False):
+    for records in store.scroll(batch_size=500, text=False):
         titles += [record.document.title for record in records if record.document.title]
         if len(titles) >= MAX_SAMPLED_TITLES:
             break
@@ -270,7 +270,7 @@ def _list_title_tasks(
 
 def _iterate_missing(store: AnyStore, model: Pretrained, vector_name: str) -> Iterator[list[Record]]:
     """Yield the documents that lack a vector, some of one language at a time."""
-    for records in store.scroll({"lang": list(model.langs)}, batch=256, without_vector=vector_name):
+    for records in store.scroll({"lang": list(model.langs)}, batch_size=256, without_vector=vector_name):
         records_by_language: dict[str, list[Record]] = {}
         for record in records:
             records_by_language.setdefault(record.document.lang, []).append(record)
@@ -299,7 +299,7 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
     """
     seen_digests: set[bytes] = set()  # smaller than the passages themselves
     repeated = set()
-    for records in store.scroll(where, batch=256, without_vector=missing_vector):
+    for records in store.scroll(where, batch_size=256, without_vector=missing_vector):
         for record in records:
             bodies = _read_passage_bodies(record)
             if len(bodies) < 2:

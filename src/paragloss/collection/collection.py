@@ -309,7 +309,7 @@ class Collection:
 
         Example: `titles = [document.title for document in library.documents(where={"lang": ["fr"]})]`
         """
-        pages = self.state.store.scroll(where, batch=min(k or _PAGE_SIZE, _PAGE_SIZE))
+        pages = self.state.store.scroll(where, batch_size=min(k or _PAGE_SIZE, _PAGE_SIZE))
         return islice((record.document for records in pages for record in records), k)
 
     def read(self, paths: Sequence[str], *, on_error: OnError = None) -> Iterator[Document]:

@@ -112,7 +112,7 @@ def _measure_unknown_shares(state: State) -> dict[str, float]:
     if state.default is None:
         return shares
     for lang in state.langs:
-        sample = next(state.store.scroll({"lang": [lang]}, batch=coverage.SAMPLE_SIZE), [])
+        sample = next(state.store.scroll({"lang": [lang]}, batch_size=coverage.SAMPLE_SIZE), [])
         share = coverage.measure_unknown_share([record.document.text for record in sample], lang, state.default)
         if share is not None:
             shares[lang] = round(share, 2)

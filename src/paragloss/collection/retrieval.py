@@ -558,7 +558,7 @@ def _search_queries(
     :param searcher: a searcher for this language.
     """
     where = options.where
-    has_documents = not where or next(state.store.scroll(where, batch=1, text=False), None) is not None
+    has_documents = not where or next(state.store.scroll(where, batch_size=1, text=False), None) is not None
     if has_documents:
         return searcher.search(queries, options.k, _make_filter(state, options))
     return [RankedList(forms=list_query_forms(searcher, query)) for query in queries]

@@ -138,6 +138,7 @@ class TermIndex:
     ) -> None:
         """Insert or replace documents; they are durable when this returns.
 
+        :param documents: of several with the same id, the last is stored.
         :param dense: for each model one vector per document. A vector that is None or all zeros (the model does not
             know the language or the words) is not stored.
         :param counted: the result of `count_documents`, if it was computed before.
@@ -370,13 +371,13 @@ def _list_field_terms(
     """
     terms: dict[str, list[str]] = {}
     for field in fields:
-        if field in SUBWORD_FIELDS or not read_field(document, field):
+        text = read_field(document, field)
+        if not text or field in SUBWORD_FIELDS:
             continue
         if field == "text":
             terms[field] = text_tokens.token_terms()
         else:
-            field_lang = language_of(field) or document.lang
-            terms[field] = analyze(field_lang).terms(read_field(document, field))
+            terms[field] = analyze(language_of(field) or document.lang).terms(text)
     return terms
 
 

@@ -98,7 +98,7 @@ def _sample_vectors(store: Store, vector_name: str, lang: str) -> Floats:
 
     Equal vectors are taken once, so that copies of a document change nothing.
     """
-    batches = store.scroll({"lang": [lang]}, batch=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False)
+    batches = store.scroll({"lang": [lang]}, batch_size=DOCS_IN_BACKGROUND, vectors=[vector_name], text=False)
     records = next(batches, [])
     vectors = [np.atleast_2d(record.dense[vector_name]) for record in records if vector_name in record.dense]
     if not vectors:

@@ -119,7 +119,7 @@ class BaseStore(Store):
         self,
         where: Where | None = None,
         *,
-        batch: int | None = None,
+        batch_size: int | None = None,
         vectors: bool | Sequence[str] = False,
         without_vector: str | None = None,
         text: bool = True,
@@ -127,12 +127,12 @@ class BaseStore(Store):
         """Yield all records, a batch at a time.
 
         :param where: a filter of languages and metadata; None reads all records.
-        :param batch: records in a batch.
+        :param batch_size: how many records a batch has at most; None is the usual number.
         :param vectors: whether to read vectors, or the names of those to read.
         :param without_vector: read only documents that have no vector of this name.
         :param text: whether to read texts; without them ids, languages, titles and metadata are read.
         """
-        page_size = batch or _limits.READ_BATCH
+        page_size = batch_size or _limits.READ_BATCH
         page_start = None
         while True:
             records, page_start = self.read_page(where, page_start, page_size, vectors, without_vector, text)
@@ -173,6 +173,7 @@ class BaseStore(Store):
 
         Reads nothing else, and takes a third of the time of `scroll`.
 
+        :param where: a filter of languages and metadata; None reads all documents.
         :return: pairs of the point ids of a batch, and its vectors in the same order; the vector of a document that has
             none is empty.
         """

@@ -69,7 +69,10 @@ def _check_filter(field: str, values: Any) -> None:
 
 
 def list_filterable_keys(documents: Iterable[Document]) -> dict[str, str]:
-    """Return the payload keys by which documents can be filtered, each with the kind of index it needs."""
+    """Return the payload keys by which documents can be filtered, each with the kind of index it needs.
+
+    The kinds are "keyword", "integer" and "float". A field with values of several kinds gets the kind of the first.
+    """
     index_kinds: dict[str, str] = {}
     for document in documents:
         for name, value in document.meta.items():

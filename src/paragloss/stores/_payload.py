@@ -74,7 +74,11 @@ def build_payload(record: Record) -> dict[str, Any]:
 
 
 def parse_document(payload: Mapping[str, Any]) -> Document:
-    """Return the document of a payload; raise StoreError if its checksum does not fit."""
+    """Return the document of a payload.
+
+    :param payload: what `build_payload` returned. If it was read without texts, it has no checksum, and isn't checked.
+    :raises StoreError: the checksum does not fit.
+    """
     document = Document(
         payload["id"],
         payload.get("text", ""),

@@ -123,7 +123,7 @@ class Shard:
         :raises StoreError: the collection is read-only, the disk has no room for a copy, or building fails; documents
             are unharmed in each case.
         """
-        self.check_writable(0)  # how much room is needed is known when nothing is written any more
+        self.check_writable(0)  # the space for the copy is checked when it is made
         with self._optimize_lock, engine_errors_as_store_error(f"{self.path} could not be optimized"):
             try:
                 with self.write_lock:

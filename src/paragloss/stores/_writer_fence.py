@@ -86,7 +86,7 @@ class WriterFence:
         """
         with self._lock:
             if self._token is None:
-                self._take()
+                self._take_token()
             assert self._token is not None
             return self._token.number, self._statistics_current
 
@@ -134,9 +134,9 @@ class WriterFence:
             holder = FREE if self._statistics_current else ABANDONED
             self._token, self._statistics_current = None, True
             if token is not None:
-                self._rename(token, WriterToken(token.number, holder))
+                self._replace_token(token, WriterToken(token.number, holder))
 
-    def _take(self) -> None:
+    def _take_token(self) -> None:
         """Take the next token, waiting for another holder to release it.
 
         :raises InUseError: the holder has not released it after WAIT_SECONDS.
@@ -144,8 +144,8 @@ class WriterFence:
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             current = self._read_token() or self.create(ABANDONED)
-            if self._may_take(current):
-                if self._try_to_take(current):
+            if self._may_take_token(current):
+                if self._try_to_take_token(current):
                     return
             elif time.monotonic() > deadline:
                 raise InUseError(
@@ -155,10 +155,10 @@ class WriterFence:
             else:
                 time.sleep(RETRY_SECONDS)
 
-    def _try_to_take(self, current: WriterToken) -> bool:
+    def _try_to_take_token(self, current: WriterToken) -> bool:
         """Replace the current token by the next one, held by this process; tell whether no other process was faster."""
         token = WriterToken(current.number + 1, self._own_name)
-        if not self._rename(current, token):
+        if not self._replace_token(current, token):
             return False
         self._token = token
         self._statistics_current = current.holder == FREE
@@ -167,7 +167,7 @@ class WriterFence:
             self._wait_for_unfinished_writes()
         return True
 
-    def _may_take(self, token: WriterToken) -> bool:
+    def _may_take_token(self, token: WriterToken) -> bool:
         """Tell whether a token can be taken from its holder without asking."""
         return token.holder in (FREE, ABANDONED, self._own_name) or self.take_over or _has_ended(token.holder)
 
@@ -185,10 +185,13 @@ class WriterFence:
         matches = (re.fullmatch(r".*--writer-(\d+)-(.+)", alias.alias_name) for alias in aliases)
         return max((WriterToken(int(match[1]), match[2]) for match in matches if match), default=None)
 
-    def _rename(self, old: WriterToken, new: WriterToken) -> bool:
+    def _replace_token(self, old: WriterToken, new: WriterToken) -> bool:
         """Replace the aliases of one token by those of another; tell whether that succeeded.
 
-        The first operation fails if another process was faster, and then none of them is applied.
+        The server applies all operations or none. It refuses the first one if another process was faster, because the
+        alias of the old token is gone then.
+
+        :raises StoreError: the server fails for another reason, and the old token is still there.
         """
         from qdrant_client import models
 
