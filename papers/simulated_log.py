@@ -56,9 +56,8 @@ class SearchLog(NamedTuple):
     is_smoke: bool
     train: JudgedCollection  # native queries with DCTR grades
     scored_train: JudgedCollection  # the same with DCTR scores in thousandths as grades
-    test_ids: list[str]
-    native: dict[str, Query]
-    english: dict[str, Query]
+    native: dict[str, Query]  # the test queries
+    english: dict[str, Query]  # the same by people, in English
     results: dict[str, list[str]]  # query -> the ten documents BM25 shows
     documents: dict[str, Document]
     labels: Labels
@@ -74,13 +73,13 @@ class SearchLog(NamedTuple):
 
     def measure_random_order(self, seed: int) -> Rows:
         """Measure the shown documents in a random order, as the row that all tables of the log begin with."""
-        run = rank_randomly({query_id: self.results[query_id] for query_id in self.test_ids}, seed)
+        run = rank_randomly({query_id: self.results[query_id] for query_id in self.native}, seed)
         return {CHANCE_ROW: self.measure_run(run)}
 
     def rerank(self, model: Reranker, queries: Mapping[str, Query]) -> Run:
         """Rank the ten shown documents of each test query by a model."""
         run: Run = {}
-        for query_id in self.test_ids:
+        for query_id in self.native:
             documents = [self.documents[doc_id] for doc_id in self.results[query_id]]
             scores: Sequence[float] | Floats = model.score(queries[query_id], documents) if documents else []
             hits = (Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True))
@@ -93,7 +92,7 @@ class SearchLog(NamedTuple):
         They are nDCG by the labels of two click models, "SAME @1" to "DIFF @10", and "RAW MRR", the mean over sessions
         of the reciprocal rank of the one document clicked.
         """
-        selected = set(self.test_ids if query_ids is None else query_ids)
+        selected = set(self.native if query_ids is None else query_ids)
         columns: Columns = {}
         for label, qrels in (("SAME", self.labels.same), ("DIFF", self.labels.diff)):
             scores = evaluate(run, _select_queries(qrels, selected), list(NDCG_BY_COLUMN.values()))
@@ -120,7 +119,6 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool) -> SearchLog
     concepts = [*train, *test]
     documents = {c.id: Document(c.id, c.texts[lang][:DOCUMENT_CHARS], lang) for c in concepts}
     native = {c.id: Query(c.id, c.titles[lang], lang) for c in concepts}
-    english = {c.id: Query(c.id, c.titles["en"], "en") for c in concepts}
     results = _search_bm25(documents, native)
     sessions = _simulate_readers(results, documents, lang)
     rates = clicks.dctr(sessions)
@@ -137,9 +135,8 @@ def simulate_log(train_size: int, lang: str = "de", *, smoke: bool) -> SearchLog
         smoke,
         JudgedCollection(queries, documents, _select_queries(grades, train_ids)),
         JudgedCollection(queries, documents, _select_queries(scores, train_ids)),
-        test_ids,
-        native,
-        english,
+        _select_queries(native, test_ids),
+        {c.id: Query(c.id, c.titles["en"], "en") for c in test},
         results,
         documents,
         labels,

@@ -80,10 +80,10 @@ def measure_table_6_2(part: str, seed: int, *, smoke: bool) -> Rows:
         "Bilingual, random start": (bilingual_random, log.english),
         "Bilingual, pairs by difference of score": (bilingual_scored, log.english),
     }
-    bm25_run = {q: [Hit(doc_id, -float(rank)) for rank, doc_id in enumerate(log.results[q])] for q in log.test_ids}
+    bm25_run = {q: [Hit(doc_id, -float(rank)) for rank, doc_id in enumerate(log.results[q])] for q in log.native}
     rows: Rows = {**log.measure_random_order(seed), "As shown (BM25)": log.measure_run(bm25_run)}
     for name, (model, queries) in systems.items():
-        unknown = measure_unknown_share(model, [queries[query_id] for query_id in log.test_ids])
+        unknown = measure_unknown_share(model, queries.values())
         rows[name] = {**log.measure_ranker(model, queries), "unknown words": unknown}
     return rows
 
@@ -93,14 +93,13 @@ def choose_machine(log: SearchLog) -> Translator:
     if not has_apertium(log.lang):
         return log.fit_translator()
     training_texts = [query.text for query in log.train.queries]
-    test_texts = [log.english[query_id].text for query_id in log.test_ids]
+    test_texts = [query.text for query in log.english.values()]
     return translate_by_apertium({(log.lang, "en"): training_texts, ("en", log.lang): test_texts})
 
 
 def translate_test_queries(log: SearchLog, translator: Translator) -> dict[str, Query]:
     """Translate the English test queries into the documents' language."""
-    english = [log.english[query_id] for query_id in log.test_ids]
-    return {query.id: query for query in translate_queries(english, translator, log.lang)}
+    return {query.id: query for query in translate_queries(list(log.english.values()), translator, log.lang)}
 
 
 def simulate_log_of_part(part: str, *, smoke: bool) -> SearchLog:
@@ -122,12 +121,10 @@ def measure_table_6_4(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log(TRAIN_SIZE, smoke=smoke)
     monolingual = train_ranker(log, log.train, seed=seed)
     bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
-    result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.test_ids}
-    english = [log.english[query_id] for query_id in log.test_ids]
-    native = [log.native[query_id] for query_id in log.test_ids]
+    result_grades = {query_id: dict.fromkeys(log.results[query_id], 0) for query_id in log.native}
     pairs, monolingual_pairs = (
-        count_pairs_by_kernel(model, JudgedCollection(queries, log.documents, result_grades)).tolist()
-        for model, queries in ((bilingual, english), (monolingual, native))
+        count_pairs_by_kernel(model, JudgedCollection(list(queries.values()), log.documents, result_grades)).tolist()
+        for model, queries in ((bilingual, log.english), (monolingual, log.native))
     )
 
     def score(model: Knrm) -> float:
@@ -135,7 +132,7 @@ def measure_table_6_4(part: str, seed: int, *, smoke: bool) -> Rows:
 
     scores_alone = measure_kernels_alone(bilingual, score)
     translations = Counter(
-        list_translation_kernels(bilingual, log.fit_translator(), split_into_words(english), log.lang)
+        list_translation_kernels(bilingual, log.fit_translator(), split_into_words(log.english.values()), log.lang)
     )
     return {
         f"kernel {i + 1}, mean {kernel_mean}": {
@@ -174,8 +171,7 @@ def plot_table_6_4(results: Results) -> dict[str, Any]:
 def measure_table_6_5(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log_of_part(part, smoke=smoke)
     bilingual = log.translate_to_english(log.train)
-    native = [log.native[query_id] for query_id in log.test_ids]
-    test = translate_queries(native, log.fit_translator(), "en")
+    test = translate_queries(list(log.native.values()), log.fit_translator(), "en")
     vectors = add_capitalised_words(fit_shared_vectors(log.lang, log.is_smoke))
     rows = log.measure_random_order(seed)
     for row, case in CASE_BY_ROW.items():
@@ -291,7 +287,7 @@ def measure_table_6_12(part: str, seed: int, *, smoke: bool) -> Rows:
     log = simulate_log_of_part(part, smoke=smoke)
     monolingual = train_ranker(log, log.train, seed=seed)
     bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
-    answered = [log.native[query_id] for query_id in log.test_ids if log.results[query_id]]
+    answered = [query for query in log.native.values() if log.results[query.id]]
     translated = {q.id: q for q in translate_queries(answered, log.fit_translator(), "en")}
     systems = {
         "monolingual": (monolingual, log.native),

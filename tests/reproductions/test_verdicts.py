@@ -57,6 +57,12 @@ def test_rows_within_the_noise_of_a_random_order_get_no_verdict():
     assert "At chance, not compared: b." in verdict.describe()
 
 
+@pytest.mark.parametrize(("mean", "at_chance"), [(0.504, ["b"]), (0.506, [])])
+def test_half_a_point_above_a_random_order_is_noise_even_if_seeds_agree(mean, at_chance):
+    values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[mean, mean])
+    assert judge(values).at_chance == at_chance
+
+
 def test_a_row_below_a_random_order_gets_no_verdict():
     values = table(**{CHANCE_ROW: [0.50, 0.50]}, a=[0.9, 0.9], b=[0.7, 0.7], c=[0.3, 0.3])
     verdict = judge(values)
