@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from paragloss.atomic_files import replace_file
 from paragloss.errors import InputError
 from paragloss.formats.html import read_html
 from paragloss.formats.markdown import read_markdown
@@ -48,6 +49,8 @@ LIBREOFFICE_CODES = {"en": "en-us", "zh": "zh-cn"}
 LIBREOFFICE_FOLDERS = {"en": "en-US", "zh": "zh-CN"}
 #: The codes of Debian's package descriptions where they differ from ours.
 DEBIAN_CODES = {"pt-br": "pt_BR", "zh": "zh_CN"}
+#: How compressed text files are opened, by the end of their names.
+_OPENERS: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _MDN_LINK = re.compile(r"\(/en-US/docs/([^)\s#]+)")
 
 
@@ -69,8 +72,7 @@ def convert_package_descriptions(raw: Path, target: Path, langs: Sequence[str]) 
 
 def read_package_descriptions(path: Path, lang: str) -> Iterator[Page]:
     """Read the descriptions of one language: the first line is the title, a line with a dot ends a paragraph."""
-    open_compressed = bz2.open if path.suffix == ".bz2" else lzma.open
-    with open_compressed(path, "rt", encoding="utf-8") as file:
+    with _OPENERS[path.suffix](path, "rt", encoding="utf-8") as file:
         for stanza in file.read().split("\n\n"):
             match = re.match(r"Package: (\S+)\nDescription-md5: (\w{8})\w*\nDescription-\w+: (.*)\n([\s\S]*)", stanza)
             if match:
@@ -255,8 +257,8 @@ def find_folder(folder: Path, relative: str) -> Path:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """Read the lines of a text file, also of one compressed with bzip2."""
-    with bz2.open(path, "rt", encoding="utf-8") if path.suffix == ".bz2" else path.open(encoding="utf-8") as file:
+    """Read the lines of a text file, also of a compressed one."""
+    with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield line.rstrip("\n")
 
@@ -267,23 +269,13 @@ def write_pages(path: Path, pages: Iterable[Page]) -> None:
 
 
 def write_sentences(path: Path, name: str, rows: Iterable[Mapping[str, str]]) -> None:
-    """Write sentences in several languages as JSON Lines compressed with xz."""
-    lines = (
-        json.dumps({"concept": f"{name}:{number:05}", "texts": row}, ensure_ascii=False)
-        for number, row in enumerate(rows)
-    )
-    write_lines(path, lines)
+    """Write sentences in several languages as compressed JSON Lines."""
+    sentences = ({"concept": f"{name}:{number:05}", "texts": row} for number, row in enumerate(rows))
+    write_lines(path, (json.dumps(sentence, ensure_ascii=False) for sentence in sentences))
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
     """Write a compressed text file; its name appears when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    with (
-        lzma.open(partial, "wt", encoding="utf-8")
-        if path.suffix == ".xz"
-        else gzip.open(partial, "wt", encoding="utf-8") as file
-    ):
-        for line in lines:
-            file.write(f"{line}\n")
-    partial.rename(path)
+    with replace_file(path) as temporary, _OPENERS[path.suffix](temporary, "wt", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
