@@ -40,6 +40,7 @@ CUTS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 def measure_table_1(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Let descriptions in two languages, such as "da-en", find each other; rows are models, by cosine and CSLS."""
     source, target = part.split("-")
     descriptions = read_descriptions(smoke)
     size = 20 if smoke else 300
@@ -65,6 +66,7 @@ def measure_table_1(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_figure_2(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Measure how often descriptions find their translations among the first k, both directions averaged."""
     langs = part.split("-")
     descriptions = read_descriptions(smoke)
     concepts = sample_bilingual(descriptions, langs, 200 if smoke else 3000, seed)
@@ -168,6 +170,7 @@ Models: TypeAlias = Mapping[str, BagEncoder]
 
 
 def measure_table_3(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Let sentences of "en-it" find their translations; "europarl en-it" has the paper's corpus. Rows are SYSTEMS."""
     corpus, _, lang = part.rpartition("en-")
     sentences = original_data.split_parallel_corpus(corpus.strip(), lang) if corpus else split_sentences(lang)
     test = sample_by_hash(sentences.test, 40 if smoke else 2000 if corpus else 1000, 0)
@@ -194,6 +197,7 @@ def measure_table_3(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_4(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Let words of "en-it" find their translations; "dinu en-it" has the paper's words. Rows are SYSTEMS."""
     dictionary, _, lang = part.rpartition("en-")
     models = fit_word_models(lang, seed, smoke)
     muse = read_muse(lang)

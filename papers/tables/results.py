@@ -29,6 +29,7 @@ SMOKE_SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def measure_results(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Measure one family of systems on the tasks of a group, such as "talk en-hi: spaces"."""
     group, _, family = part.partition(": ")
     tasks = make_tasks(group, smoke=smoke)
     with tempfile.TemporaryDirectory() as folder:

@@ -98,6 +98,7 @@ def measure_table_1(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_2(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train an encoder by each loss on a set such as "ddtp en-da, grid": collection, languages, and a variation."""
     name, _, kind = part.partition(", ")
     collection, lang = parse_part(name)
     splits = split_judgments(lang, pages=120 if smoke else 1500, smoke=smoke, collection=collection)
@@ -120,6 +121,7 @@ def measure_table_3(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_figure_3(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train an encoder by each loss, and describe the scores of each grade of its training documents."""
     splits = split_judgments("fr", pages=90 if smoke else 1500, smoke=smoke)
     training_documents = judgments.sample_irrelevant(splits.train, 40, seed=seed)
     settings = training_settings(splits, seed, smoke=smoke)

@@ -59,6 +59,7 @@ MIN_QUERIES = 10
 
 
 def measure_table_6_2(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train rankers on native or on translated queries, and ask them test queries in either language."""
     lang = part.removeprefix("en-")
     log = simulate_log(4000, lang, smoke=smoke)
     dictionary = build_muse_dictionary(lang, choose="best")
@@ -118,6 +119,7 @@ def measure_table_6_3(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_6_4(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Describe each kernel of two rankers: its weight, the pairs of words in it, and how it ranks alone."""
     log = simulate_log(TRAIN_SIZE, smoke=smoke)
     monolingual = train_ranker(log, log.train, seed=seed)
     bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)
@@ -169,6 +171,7 @@ def plot_table_6_4(results: Results) -> dict[str, Any]:
 
 
 def measure_table_6_5(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train a ranker on translated queries with capitals, without any, and without the first one."""
     log = simulate_log_of_part(part, smoke=smoke)
     bilingual = log.translate_to_english(log.train)
     test = translate_queries(list(log.native.values()), log.fit_translator(), "en")
@@ -207,6 +210,7 @@ def mark_capitals(text: str) -> str:
 
 
 def measure_table_6_6(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Describe how long the document lists of ambiguous queries are, and what each bound leaves of the log."""
     _, source, translated = make_ambiguous_log(smoke)
     lengths = measure_judged_counts(source, translated, bounds=list(BOUNDS.values()))
     rows: Rows = {
@@ -223,6 +227,7 @@ def measure_table_6_6(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_6_9(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train without ambiguous queries that have long document lists, and without as many pairs at random."""
     log, source, translated = make_ambiguous_log(smoke)
     training_sets = {}
     for name, bound in list(BOUNDS.items())[: 1 if smoke else None]:
@@ -258,6 +263,7 @@ def add_first_words(judged: JudgedCollection) -> JudgedCollection:
 
 
 def measure_table_6_10(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Train bilingual rankers on growing shares of the training queries."""
     log = simulate_log(4000, smoke=smoke)
     bilingual = log.translate_to_english(log.train)
     # The log is in alphabetical order of packages: every eighth query is a fair sample, the first eighth is not.
@@ -284,6 +290,7 @@ def plot_table_6_10(results: Results) -> dict[str, Any]:
 
 
 def measure_table_6_12(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Measure three rankers on test queries of each category: how well the query is translated."""
     log = simulate_log_of_part(part, smoke=smoke)
     monolingual = train_ranker(log, log.train, seed=seed)
     bilingual = train_ranker(log, log.translate_to_english(log.train), seed=seed)

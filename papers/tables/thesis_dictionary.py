@@ -32,6 +32,7 @@ TAG_MARGIN = 3
 
 
 def measure_section_2_2(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Let English titles find German texts; rows are ways to choose among the translations of each word."""
     concepts = split_titled_concepts(part.removesuffix(" en-de"), "de", lines=600 if smoke else None).test
     all_queries, documents, qrels = make_known_item_task(concepts, "en", ["de"])
     queries = sample_by_hash(all_queries, 20 if smoke else 1000, 0)

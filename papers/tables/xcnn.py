@@ -80,6 +80,7 @@ def measure_table_1(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_2(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Search pages by titles in their own language: BM25, and vectors of XCNN's monolingual half."""
     lang = part.rpartition(" ")[2]
     task = make_search_task(part, lang, lang, smoke=smoke)
     train = task.sample_train(seed)
@@ -101,6 +102,7 @@ def measure_table_2(part: str, seed: int, *, smoke: bool) -> Rows:
 
 
 def measure_table_3(part: str, seed: int, *, smoke: bool) -> Rows:
+    """Search pages of another language by English titles, by each method, of all queries and of known ones."""
     lang = part.rpartition("en-")[2]
     task = make_search_task(part, "en", lang, smoke=smoke)
     train = task.sample_train(seed)
