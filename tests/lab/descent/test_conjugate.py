@@ -1,5 +1,7 @@
 """Conjugate gradients: exact on quadratics, never uphill, and the same thing through a plain gradient step."""
 
+from functools import partial
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -54,7 +56,7 @@ def test_one_gradient_step_of_rate_one_lands_where_conjugate_gradients_do():
     a = torch.zeros(2, 1, dtype=torch.float64, requires_grad=True)
     b = torch.ones(3, dtype=torch.float64, requires_grad=True)
     before = float(loss([a, b]).detach())
-    value = make_stepping_loss(loss, [a, b], iterations=30)
+    value = make_stepping_loss(loss, [a, b], partial(minimise, iterations=30))
     assert float(value.detach()) == pytest.approx(before)
     value.backward()
     with torch.no_grad():
@@ -116,8 +118,8 @@ def test_no_step_is_longer_than_its_limit():
     assert record_line_search(lambda x: (x - 10) ** 2 / 2, lambda x: x - 10, reach=0.25)[1] == pytest.approx(0.25)
     part = torch.zeros(1, requires_grad=True)
     loss = lambda parts: ((parts[0] - 10) ** 2).sum()  # noqa: E731
-    make_stepping_loss(loss, [part], iterations=1, searches=1, reach=0.25).backward()
+    make_stepping_loss(loss, [part], partial(minimise, iterations=1, searches=1, reach=0.25)).backward()
     assert float(part.grad) == pytest.approx(-0.25)
     part.grad = None
-    make_stepping_loss(loss, [part], iterations=1, searches=2).backward()
+    make_stepping_loss(loss, [part], partial(minimise, iterations=1, searches=2)).backward()
     assert float(part.grad) == pytest.approx(-3 * 20 / 21), "20 by 1/21, then thrice as far"

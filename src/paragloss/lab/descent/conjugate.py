@@ -144,10 +144,7 @@ def _step_by_secant(step: float, slope: float, previous_step: float, previous_sl
 def make_stepping_loss(
     loss: Callable[[Sequence[torch.Tensor]], torch.Tensor],
     parts: Sequence[torch.Tensor],
-    *,
-    iterations: int = 3,
-    searches: int = 3,
-    reach: float = math.inf,
+    find_minimum: Callable[[Objective, torch.Tensor], torch.Tensor] = minimise,
 ) -> torch.Tensor:
     """Return a loss of which one plain gradient step of rate 1 moves `parts` to where conjugate gradients lead.
 
@@ -156,15 +153,13 @@ def make_stepping_loss(
 
     :param loss: computes the loss of values for `parts`
     :param parts: the parameters
-    :param iterations: directions that are searched
-    :param searches: evaluations of the loss along a direction, at most
-    :param reach: the largest distance that the parameters are moved, in multiples of their length, see `minimise`
+    :param find_minimum: `minimise`, perhaps with settings
     :return: a scalar with a gradient with respect to `parts`
     """
     start_values = [part.detach() for part in parts]
     objective = partial(_evaluate_flat, loss, start_values)
     start = torch.cat([value.reshape(-1) for value in start_values])
-    end = minimise(objective, start, iterations=iterations, searches=searches, reach=reach)
+    end = find_minimum(objective, start)
     surrogate = _make_linear_surrogate(parts, start_values, _split_vector(end, start_values))
     with torch.no_grad():
         value_before = loss(start_values)

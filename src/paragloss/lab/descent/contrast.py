@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from paragloss.lab.descent.bags import Bags, sums, take
 from paragloss.lab.descent.batches import Rows, batches, held_out
-from paragloss.lab.descent.conjugate import make_stepping_loss
+from paragloss.lab.descent.conjugate import make_stepping_loss, minimise
 from paragloss.lab.descent.loop import History, TrainingSettings, descend
 from paragloss.lab.learning.counting import TextPairs
 
@@ -65,17 +64,9 @@ def learn(
     return descend(parameters, draw_batches, losses.compute_for_conjugate_gradients, single_steps, validate)
 
 
-class _Batch(NamedTuple):
-    """Some pairs: their texts as bags of positions among the terms of the batch, and the parameters."""
-
-    rows: Rows  # numbers of the pairs
-    texts: Bags  # left texts, then right ones unless these are fixed vectors
-    parts: list[Tensor]  # the rows of the table for the terms of the batch, and the other parameters
-
-
 @dataclass(frozen=True)
 class _PairLosses:
-    """The losses of batches of pairs, by the current parameters."""
+    """The losses of pairs, given by their numbers, by the current parameters."""
 
     parameters: Mapping[str, Tensor]  # the table first
     term_vectors: TermVectors
@@ -84,39 +75,43 @@ class _PairLosses:
 
     def compute(self, rows: Rows) -> Tensor:
         """Compute the loss of some pairs."""
-        batch = self._gather(rows)
-        return self._compute_with_parts(batch, batch.parts)
+        texts, parts = self._gather(rows)
+        return self._compute_with_parts(rows, texts, parts)
 
     def compute_for_conjugate_gradients(self, rows: Rows) -> Tensor:
         """Compute the loss of some pairs, with the gradient of `make_stepping_loss`."""
-        batch = self._gather(rows)
-        return make_stepping_loss(partial(self._compute_with_parts, batch), batch.parts, reach=REACH)
+        texts, parts = self._gather(rows)
+        return make_stepping_loss(partial(self._compute_with_parts, rows, texts), parts, partial(minimise, reach=REACH))
 
     def measure_margin(self, rows: Rows) -> float:
         """Compute the mean of cos(pair) - cos(not a pair) over some pairs."""
-        batch = self._gather(rows)
-        return -float(contrast(*self._encode(batch, batch.parts), loss="difference"))
+        texts, parts = self._gather(rows)
+        return -float(contrast(*self._encode(rows, texts, parts), loss="difference"))
 
-    def _gather(self, rows: Rows) -> _Batch:
-        """Gather the texts of some pairs, and the parameters that their vectors depend on."""
+    def _gather(self, rows: Rows) -> tuple[Bags, list[Tensor]]:
+        """Gather the texts of some pairs, and the parameters that their vectors depend on.
+
+        :return: the texts, see `_gather_texts`; and the rows of the table for their terms with the other parameters
+        """
         texts, terms = _gather_texts(self.pairs, rows)
         table, *other_parameters = self.parameters.values()
-        return _Batch(rows, texts, [take(table, terms), *other_parameters])
+        return texts, [take(table, terms), *other_parameters]
 
-    def _compute_with_parts(self, batch: _Batch, parts: Sequence[Tensor]) -> Tensor:
-        """Compute the loss of a batch with other values of its `parts`."""
-        return self.compute_loss(*self._encode(batch, parts))
+    def _compute_with_parts(self, rows: Rows, texts: Bags, parts: Sequence[Tensor]) -> Tensor:
+        """Compute the loss of some pairs with given values of what `_gather` returns."""
+        return self.compute_loss(*self._encode(rows, texts, parts))
 
-    def _encode(self, batch: _Batch, parts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the vectors of the left and the right texts of a batch, (rows, dim) each.
+    def _encode(self, rows: Rows, texts: Bags, parts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+        """Return the vectors of the left and the right texts of some pairs, (rows, dim) each.
 
-        :param parts: values for `batch.parts`
+        :param texts: left texts, then right ones unless these are fixed vectors
+        :param parts: the rows of the table for the terms of the texts, and the other parameters
         """
         term_vectors = self.term_vectors(parts)
-        summed = sums(term_vectors, batch.texts)
+        summed = sums(term_vectors, texts)
         if sp.issparse(self.pairs.right):
-            return summed[: len(batch.rows)], summed[len(batch.rows) :]
-        return summed, torch.from_numpy(self.pairs.right[batch.rows]).to(term_vectors.dtype)
+            return summed[: len(rows)], summed[len(rows) :]
+        return summed, torch.from_numpy(self.pairs.right[rows]).to(term_vectors.dtype)
 
 
 def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, negatives: int = 1) -> Tensor:

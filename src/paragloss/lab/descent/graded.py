@@ -106,30 +106,19 @@ def train_towers(
             _require_unjudged(task)
     modules = torch.nn.ModuleList(towers.values())
     parameters = dict(modules.named_parameters())  # one that several towers share comes once
-    loss = _BatchLoss(towers, compute_loss, sampling, epsilon)
     validate = partial(_measure_mean_ndcg, modules, towers, validation, epsilon) if validation else None
+
+    def compute_batch_loss(batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
+        task, query_numbers = batch_queries
+        batch_pairs = pair_documents(task, query_numbers, sampling.negatives, pool=sampling.pool)
+        scores = score_pairs(towers, task, query_numbers, batch_pairs, epsilon)
+        return compute_loss(scores, batch_pairs.grades).mean()
+
     modules.train()
-    history = descend(
-        parameters, partial(_shuffle_batches, tasks, sampling.batch_size), loss.compute, training, validate
-    )
+    draw_batches = partial(_shuffle_batches, tasks, sampling.batch_size)
+    history = descend(parameters, draw_batches, compute_batch_loss, training, validate)
     modules.eval()
     return history
-
-
-class _BatchLoss(NamedTuple):
-    """The mean loss of the pairs of a batch; for the fields see `train_towers`."""
-
-    towers: Towers
-    compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-    sampling: Sampling
-    epsilon: float
-
-    def compute(self, batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
-        """Compute the loss of some queries of a task, given by their numbers."""
-        task, query_numbers = batch_queries
-        batch_pairs = pair_documents(task, query_numbers, self.sampling.negatives, pool=self.sampling.pool)
-        scores = score_pairs(self.towers, task, query_numbers, batch_pairs, self.epsilon)
-        return self.compute_loss(scores, batch_pairs.grades).mean()
 
 
 def _measure_mean_ndcg(modules: torch.nn.ModuleList, towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:

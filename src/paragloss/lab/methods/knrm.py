@@ -482,14 +482,6 @@ class _TrainingSet(NamedTuple):
     judged_sets: Sequence[_CountedJudgments]
     per_positive: int  # triples of each relevant document in an epoch
 
-    def stack_queries(self) -> sp.csr_matrix:
-        """Return the counts of all queries: (queries, rows)."""
-        return sp.vstack([judged_set.queries for judged_set in self.judged_sets], format="csr")
-
-    def stack_documents(self) -> sp.csr_matrix:
-        """Return the counts of all documents: (documents, rows)."""
-        return sp.vstack([judged_set.documents for judged_set in self.judged_sets], format="csr")
-
     def draw_triples(self, rng: np.random.Generator) -> Integers:
         """Draw the triples of an epoch: (3, triples) numbers of a query, a better and a worse document."""
         triples_by_set = []
@@ -521,9 +513,8 @@ def _train(
 ) -> tuple[Ranker, History]:
     """Train word vectors and kernel weights together by gradients; return them, and the measures of the epochs.
 
-    :param table: (rows, dim) word vectors to start from
+    :param table: (rows, dim) word vectors to start from, and `words` the words of its rows
     :param rng: draws the kernel weights to start from
-    :param words: the words of the table
     :param validation: chooses the epoch that is kept
     :param off: numbers of the kernels that are not used
     :param batch: triples in one step; `patience` is how many epochs without a better measure end the training
@@ -533,8 +524,9 @@ def _train(
     from paragloss.lab.descent.loop import TrainingSettings
 
     model = kernel_networks.make_ranker(table, tuple(off), rng, device)
-    queries = bags(training_set.stack_queries(), device)
-    documents = bags(training_set.stack_documents(), device)
+    judged_sets = training_set.judged_sets
+    queries = bags(sp.vstack([judged_set.queries for judged_set in judged_sets], format="csr"), device)
+    documents = bags(sp.vstack([judged_set.documents for judged_set in judged_sets], format="csr"), device)
     training = TrainingSettings(epochs, seed, learning_rate, epsilon=epsilon, patience=patience, progress=progress)
     validate = partial(_measure_mean_ndcg, model, words, validation) if validation else None
     history = kernel_networks.train_ranker(
