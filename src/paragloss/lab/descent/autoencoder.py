@@ -337,9 +337,9 @@ def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Ten
         row_of_word = torch.from_numpy(entries.row.astype(np.int64))
         term_of_word = torch.from_numpy(entries.col.astype(np.int64))
         word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words_per_text
-        has_text = torch.from_numpy(corpus.has_text[rows, lang])
+        is_present = torch.from_numpy(corpus.has_text[rows, lang])  # (rows,)
         normalizers = logits[:, corpus.bounds[lang] : corpus.bounds[lang + 1]].logsumexp(1)  # (rows,)
-        total = total + normalizers[has_text].sum() - (word_shares * logits[row_of_word, term_of_word]).sum()
+        total = total + normalizers[is_present].sum() - (word_shares * logits[row_of_word, term_of_word]).sum()
     n_texts = int(corpus.has_text[rows].sum())
     return total / max(n_texts, 1)
 

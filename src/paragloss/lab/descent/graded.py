@@ -255,8 +255,8 @@ def measure_ndcg(towers: Towers, task: Task, epsilon: float, *, k: int = 5, bloc
     queries = torch.arange(_count(task.queries), device=task.keys.device)
     with torch.no_grad():
         for query_numbers in torch.split(queries, block):
-            ranked = _score_judged(towers, task, query_numbers, epsilon, min_columns=k)
-            total += float(_compute_ndcg(ranked, k).sum())
+            judged_scores = _score_judged(towers, task, query_numbers, epsilon, min_columns=k)
+            total += float(_compute_ndcg(judged_scores, k).sum())
     return total / max(len(queries), 1)
 
 

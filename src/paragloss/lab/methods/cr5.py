@@ -168,8 +168,8 @@ def tune(
 ) -> Tuning:
     """Try each λ by cross-validation over the concepts: those of a fold find each other by a model of the other folds.
 
-    The texts of a fold are counted once; each λ starts from the directions of the one before. `settings` are those of
-    `count_texts`.
+    The texts of a fold are counted once; the solver "converged" starts each λ from the directions of the one before.
+    `settings` are those of `count_texts`.
 
     :param aligned: concepts with their texts in several languages
     :return: the precision of each λ, and the best one
