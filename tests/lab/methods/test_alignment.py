@@ -403,10 +403,13 @@ def test_dictionary_entries_of_several_words_are_passed_over():
     assert model.meta["maps"]["bb"]["pairs"] == 2
 
 
-def test_vectors_of_different_widths_are_refused():
+def test_vectors_of_different_widths_are_refused_and_trained_ones_cut_to_what_all_have():
     vectors_by_lang = {"aa": make_vectors("aa", range(12)), "bb": make_vectors("bb", range(12), width=5)}
     with pytest.raises(ModelError, match="different widths"):
         alignment.fit(CONCEPTS, vectors=vectors_by_lang)
+    few_words = [c._replace(texts={**c.texts, "aa": f"aa{i % 3} aa{(i + 1) % 3}"}) for i, c in enumerate(CONCEPTS)]
+    dictionary = {("bb", "aa"): [(f"bb{i}", f"aa{i}") for i in range(3)]}
+    assert alignment.fit(few_words, dim=8, method="svd", min_df=1, dictionary=dictionary).dim <= 3
 
 
 @pytest.mark.parametrize("learn", [maps.learn_canonical_projections, maps.learn_two_rotations])
