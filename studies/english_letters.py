@@ -24,8 +24,8 @@ from functools import cache
 import numpy as np
 import sources
 
+from paragloss.analysis.romanisation import transcribe
 from paragloss.analysis.sound import phonetic_key
-from paragloss.gloss import names
 from paragloss.gloss.english_letters import FOLDER, split_letters
 
 LANGS = "ru,uk,bg,el,ar,he,fa,hi,bn,ta,th,ja,ko"
@@ -93,7 +93,7 @@ def pairs(lang: str) -> set[tuple[str, str]]:
         names_seen.add((other, english))
         letters, small = split_letters(other, lang), plain(english)
         fits = _written(other, lang) and _LATIN.fullmatch(small) and len(letters) > 2 and len(small) < 3 * len(letters)
-        if fits and measure_name_similarity(names.transcribe(other.lower(), lang), small) >= min_similarity:
+        if fits and measure_name_similarity(transcribe(other.lower(), lang), small) >= min_similarity:
             pairs_found.add((letters, small))
     return pairs_found
 

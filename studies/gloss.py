@@ -39,7 +39,8 @@ import sources
 from sets import folder
 
 from paragloss.analysis import analyzer
-from paragloss.gloss import gloss, names
+from paragloss.analysis.romanisation import transcribe
+from paragloss.gloss import gloss
 from paragloss.gloss.senses import SOUND
 from paragloss.translation import default
 
@@ -201,7 +202,7 @@ def written_out(lang: str, count: int) -> tuple[dict[str, float], int]:
             continue
         written_form = _plain(words[0].romanised or "".join(meaning.text for meaning in words[0].meanings) or word)
         similarity = max(SequenceMatcher(None, written_form, name, autojunk=False).ratio() for name in listed[word])
-        is_changed = written_form != _plain(names.transcribe(word, lang))
+        is_changed = written_form != _plain(transcribe(word, lang))
         counts += Counter(words=1, exact=int(written_form in listed[word]), wrong=int(is_changed and similarity < 0.7))
         counts["likeness"] += similarity
     return {name: counts[name] / max(counts["words"], 1) for name in ("exact", "likeness", "wrong")}, counts["words"]

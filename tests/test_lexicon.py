@@ -7,8 +7,9 @@ import scipy.sparse as sp
 from typer.testing import CliRunner
 
 from paragloss import artefacts
+from paragloss.analysis.romanisation import transcribe
 from paragloss.cli import app
-from paragloss.gloss import gloss, lexicon, names, rendering
+from paragloss.gloss import gloss, lexicon, rendering
 from paragloss.gloss.identifiers import find_code_words
 from paragloss.gloss.lexicon import EndingRule, LexiconEntry
 from paragloss.gloss.pivoting import translate_entries
@@ -131,7 +132,7 @@ def test_names_are_written_out_and_what_is_joined_to_one_is_a_name():
 )
 def test_words_of_other_scripts_are_written_by_their_sounds(lang, words):
     for word, latin in (pair.split("=") for pair in words.split()):
-        assert names.transcribe(word, lang) == latin
+        assert transcribe(word, lang) == latin
 
 
 @pytest.mark.parametrize(

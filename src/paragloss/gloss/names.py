@@ -8,13 +8,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
-from paragloss.analysis.romanisation import transcribe
 from paragloss.analysis.sound import phonetic_key
 from paragloss.gloss import english_letters
 from paragloss.gloss.lexicon import NAMES, Lexicon
 from paragloss.translation.default import DefaultModel
-
-__all__ = ["EnglishName", "find_english_name", "transcribe"]
 
 #: The share of an English spelling among all that a word may have, times its letters, from which on it is accepted:
 #: short ones agree by chance. A word below it is transcribed, since a wrong name misleads (docs/understand/gloss.md).

@@ -17,11 +17,12 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from paragloss.analysis import analyzer
+from paragloss.analysis.romanisation import transcribe
 from paragloss.errors import LanguageError
-from paragloss.gloss import names
 from paragloss.gloss.glossed_text import Meaning, Word
 from paragloss.gloss.identifiers import is_software_identifier
 from paragloss.gloss.lexicon import Lexicon, LexiconEntry, is_korean_noun_suffix
+from paragloss.gloss.names import find_english_name
 from paragloss.gloss.reader_language import is_readers_word
 from paragloss.languages import scripts_of
 from paragloss.translation import default as default_model
@@ -320,7 +321,7 @@ def _find_loan_word(occurrence: WordOccurrence, sources: BuiltInSources) -> list
     """Return the English word that an unknown word of another script spells, as a guess."""
     if not sources.lexicon or sources.to != "en":
         return []
-    match = names.find_english_name(occurrence.text, sources.lang, sources.lexicon, default_model.open())
+    match = find_english_name(occurrence.text, sources.lang, sources.lexicon, default_model.open())
     return [Meaning(match.text, match.share, SOUND)] if match and match.text.islower() else []
 
 
@@ -428,7 +429,7 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
         return Word(0, len(text), text, "other")
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
-    transcription = names.transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
+    transcription = transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
     english_name = _find_name(text, sources) if transcription != text else ""
     is_capitalized = text[:1] == text[:1].upper()  # so is a word in a script without capitals
     is_name = bool(english_name) or (is_capitalized and not starts_sentence)
@@ -444,7 +445,7 @@ def _find_name(text: str, sources: BuiltInSources) -> str:
     """Return the English name that a word of another script spells, or the word, if it has a capital; else ""."""
     if not sources.lexicon:
         return ""
-    match = names.find_english_name(text, sources.lang, sources.lexicon, default_model.open())
+    match = find_english_name(text, sources.lang, sources.lexicon, default_model.open())
     return match.text if match and (match.text[:1].isupper() or text[:1].isupper()) else ""
 
 
