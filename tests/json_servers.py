@@ -19,7 +19,8 @@ class Request(NamedTuple):
 class JsonServer:
     """Answers each request with what a function returns for its body, and records the requests.
 
-    The status is 200, or 400 if the answer has an "error"; a function may also return a pair (status, answer).
+    The status is 200, or 400 if the answer has an "error"; a function may also return a pair (status, answer). With 302
+    the answer is {"location": address}.
     """
 
     def __init__(self, answer: Callable[[Any], Any]) -> None:
@@ -40,6 +41,8 @@ class JsonServer:
                 if isinstance(content, tuple):
                     status, content = content
                 self.send_response(status)
+                if status == 302:
+                    self.send_header("location", content["location"])
                 self.end_headers()
                 self.wfile.write(json.dumps(content).encode())
 

