@@ -53,21 +53,6 @@ def test_a_reopened_collection_has_all_its_documents(engine):
     assert engine.count({"lang": ["hi", "zh"]}) == 120
 
 
-@pytest.mark.parametrize(
-    ("text", "lang", "to", "expected_id"),
-    [
-        ("volcano and lava", "en", "zh", "volcano.zh"),
-        ("abeilles et miel", "fr", "hi", "honey-bee.hi"),
-        ("火山", "zh", "da", "volcano.da"),
-        ("caffè", "it", "vi", "coffee.vi"),
-    ],
-)
-def test_a_query_finds_its_concept_in_another_language(engine, text, lang, to, expected_id):
-    ids = find_ids(engine, text, lang=lang, to=[to], k=3)
-    assert expected_id in ids
-    assert all(id.endswith(f".{to}") for id in ids)
-
-
 def test_queries_in_twelve_languages_find_the_others(engine):
     queries, qrels = demo.queries()
     run = {q.id: engine.rank([q], k=20, to=[x for x in engine.langs if x != q.lang])[0] for q in queries[::7]}
