@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Click models of the command `clicks`, and steps of the command `log`.
 MODELS = ("dctr", "tacm", "raw")
-LOG_STEPS = ("translate", "clean", "case")
+LOG_STEPS = ("translate", "clean")
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip lines that can't be read.")]
 
 
@@ -100,26 +100,23 @@ def _write_scores(path: Path, query_by_text: Mapping[str, Query], relevance: Sco
 
 @app.command(rich_help_panel=MEASURING)
 def log(
-    step: Annotated[str, typer.Argument(metavar="WORK", help="What to do: translate, clean or case.")],
+    step: Annotated[str, typer.Argument(metavar="WORK", help="What to do: translate or clean.")],
     judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
     out: Annotated[str, typer.Option(help="Folder for queries.jsonl and qrels.")] = "",
     translator_name: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
     to: Annotated[str, typer.Option(help="Language to translate the queries into.")] = "",
-    case: Annotated[str, typer.Option(help="Capital letters: keep, lower or lower-first.")] = "keep",
+    case: Annotated[str, typer.Option(help="translate: capital letters: keep, lower or lower-first.")] = "keep",
     translated_folder: Annotated[
         str, typer.Option("--after", help="clean: the folder that `log translate` wrote.")
     ] = "",
     max_documents: Annotated[
         int, typer.Option("--longest", min=0, help="clean: drop ambiguous queries with more documents.")
     ] = 200,
-    at_random: Annotated[bool, typer.Option("--at-random", help="clean: remove as many pairs, at random.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="clean: random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Make bilingual training data from a monolingual query log.
 
     translate: translate the queries; documents and judgments stay. clean: then drop queries that share a translation.
-    case: keep or remove the capital letters of the queries.
     """
     if step not in LOG_STEPS:
         raise InputError(f"no work {step!r}; there is {', '.join(LOG_STEPS)}")
@@ -128,11 +125,8 @@ def log(
     original_log = data_files.read_judged_files("log", judged.split(","))
     if step == "translate":
         result, summary = _translate_queries(original_log, translator_name, to, case)
-    elif step == "clean":
-        random_seed = seed if at_random else None
-        result, summary = _remove_ambiguous_queries(original_log, translated_folder, max_documents, random_seed)
     else:
-        result, summary = _change_capitals(original_log, case)
+        result, summary = _remove_ambiguous_queries(original_log, translated_folder, max_documents)
     _write_judgments(Path(out), result.queries, result.qrels)
     if as_json:
         print_json(summary)
@@ -169,31 +163,25 @@ def _translate_queries(
 
 
 def _remove_ambiguous_queries(
-    original_log: JudgedCollection, translated_folder: str, max_documents: int, random_seed: int | None
+    original_log: JudgedCollection, translated_folder: str, max_documents: int
 ) -> tuple[JudgedCollection, dict[str, object]]:
     """Remove queries from a translated log whose translation is also that of another query.
 
     :param original_log: the log with its queries as users wrote them
     :param translated_folder: the folder with the same queries translated, and their judgments
     :param max_documents: how many documents an ambiguous query may have to stay
-    :param random_seed: if given, remove random queries instead, until there are as few judgments as would be left
     :return: the translated log without these queries, and counts to print of what was removed
     """
     from paragloss.lab import query_log
 
     translated_log = _read_translated_log(translated_folder, original_log.documents)
     cleaned = query_log.remove_ambiguous_queries(original_log, translated_log, max_judged=max_documents)
-    if random_seed is None:
-        remaining_log = cleaned.judged
-    else:
-        remaining_log = query_log.remove_random_queries(translated_log, cleaned.pairs_left, seed=random_seed)
-    summary: dict[str, object] = {
+    return cleaned.judged, {
         "ambiguous": cleaned.ambiguous,
-        "removed": len(translated_log.queries) - len(remaining_log.queries),
+        "removed": cleaned.removed,
         "pairs before": cleaned.pairs,  # pairs of a query and a document that is judged for it
-        "pairs after": sum(map(len, remaining_log.qrels.values())),
+        "pairs after": cleaned.pairs_left,
     }
-    return remaining_log, summary
 
 
 def _read_translated_log(folder: str, documents: Mapping[str, Document]) -> JudgedCollection:
@@ -209,26 +197,6 @@ def _read_translated_log(folder: str, documents: Mapping[str, Document]) -> Judg
         raise InputError("clean needs --after FOLDER: what `paragloss log translate` wrote")
     queries = list(read_queries(Path(folder, "queries.jsonl")))
     return JudgedCollection(queries, documents, read_qrels(Path(folder, "qrels")))
-
-
-def _change_capitals(original_log: JudgedCollection, letter_case: str) -> tuple[JudgedCollection, dict[str, object]]:
-    """Change the capital letters of the queries; return the changed log and a summary to print.
-
-    :param original_log: the log with its queries as users wrote them
-    :param letter_case: what happens to capital letters, one of `query_log.CASES`
-    """
-    from paragloss.lab.query_log import CASES
-
-    if letter_case not in CASES:
-        raise InputError(f"--case {letter_case!r}: expected one of {', '.join(CASES)}")
-    change_case = CASES[letter_case]
-    queries = []
-    n_changed = 0
-    for query in original_log.queries:
-        text = change_case(query.text)
-        queries.append(query._replace(text=text))
-        n_changed += text != query.text
-    return original_log._replace(queries=queries), {"queries": len(queries), "changed": n_changed}
 
 
 def _write_judgments(folder: Path, queries: Iterable[Query], qrels: Qrels) -> None:
