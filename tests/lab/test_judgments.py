@@ -17,7 +17,7 @@ LINKS = {"sun": {"mars", "rain", "nowhere"}}
 
 
 def test_the_same_concept_is_relevant_and_a_linked_one_partly():
-    judged = judgments.from_aligned(CONCEPTS, source="en", target="fr", links=LINKS, query="title")
+    judged = judgments.from_aligned(CONCEPTS, source="en", target="fr", links=LINKS, query_kind="title")
     assert [(query.id, query.text, query.lang) for query in judged.queries] == [
         ("sun", "Sun", "en"),
         ("moon", "Moon", "en"),
@@ -44,7 +44,7 @@ def test_unknown_languages_and_kinds_of_queries_are_refused():
     with pytest.raises(InputError, match="'sw'"):
         judgments.from_aligned(CONCEPTS, source="en", target="sw")
     with pytest.raises(InputError, match=r"'summary'.*title, first-sentence, text"):
-        judgments.from_aligned(CONCEPTS, source="en", target="fr", query="summary")
+        judgments.from_aligned(CONCEPTS, source="en", target="fr", query_kind="summary")
 
 
 def test_links_are_read_both_ways(tmp_path):

@@ -23,14 +23,14 @@ from paragloss.types import Aligned, Concept, Document, Integers, JudgedCollecti
 
 #: Grades: the same concept, a linked one, anything else.
 RELEVANT, PARTLY, IRRELEVANT = 2, 1, 0
-QUERIES = ("title", "first-sentence", "text")
+QUERY_KINDS = ("title", "first-sentence", "text")
 Links = Mapping[str, Set[str]]
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[。！？।]|\n")
 _WORD = re.compile(r"\w+")
 
 
 def from_aligned(
-    aligned: Aligned, *, source: str, target: str, links: Links | None = None, query: str = "first-sentence"
+    aligned: Aligned, *, source: str, target: str, links: Links | None = None, query_kind: str = "first-sentence"
 ) -> JudgedCollection:
     """Make queries in one language for documents in another; a query and its document have the concept's id.
 
@@ -38,17 +38,17 @@ def from_aligned(
     :param source: language of the queries
     :param target: language of the documents
     :param links: concept -> concepts that are partly relevant to it
-    :param query: the query's text: the title, the first sentence without the words of the title (as in both papers),
-        or the whole text
+    :param query_kind: the text of the query: "title"; "first-sentence", without the words of the title (as in both
+        papers); or "text", the whole text
     :raises InputError: if no concept has a query text and a document
     """
-    if query not in QUERIES:
-        raise InputError(f"query {query!r}: expected one of {', '.join(QUERIES)}")
+    if query_kind not in QUERY_KINDS:
+        raise InputError(f"query {query_kind!r}: expected one of {', '.join(QUERY_KINDS)}")
     documents = _make_documents(aligned, target)
     queries: list[Query] = []
     qrels: Qrels = {}
     for concept in aligned:
-        text = _make_query_text(concept, source, query)
+        text = _make_query_text(concept, source, query_kind)
         if text and concept.id in documents:
             queries.append(Query(concept.id, text, source))
             qrels[concept.id] = _grade_documents(concept.id, links or {}, documents)

@@ -129,7 +129,7 @@ def fold_calls(monkeypatch):
 
 
 def test_ordinal_learns_from_the_folds_that_it_does_not_test_on(fold_calls):
-    judged = judgments.from_aligned(make_sentences(30, 0), source="en", target="fr", query="text")
+    judged = judgments.from_aligned(make_sentences(30, 0), source="en", target="fr", query_kind="text")
     trials = ordinal.tune(judged, thresholds=[(0.2, 0.7)], epsilons=(0.25, 0.5), folds=3, seed=1, negatives=4, dim=7)
     assert len(fold_calls) == 6
     all_ids = {query.id for query in judged.queries}

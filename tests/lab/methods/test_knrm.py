@@ -127,7 +127,7 @@ def make_bilingual(concepts=120, seed=0, words=30, title_words=3):
 
 
 def judge_titles(aligned):
-    return judgments.from_aligned(aligned, source="qa", target="qb", query="title")
+    return judgments.from_aligned(aligned, source="qa", target="qb", query_kind="title")
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_knrm_learns_to_match_words_across_languages_with_its_soft_kernels_only(
 def test_exact_matches_of_one_language_are_learned():
     aligned = make_bilingual(80)
     monolingual = [Concept(c.id, {"qa": c.texts["qa"]}, c.titles) for c in aligned]
-    judged = judgments.from_aligned(monolingual, source="qa", target="qa", query="title")
+    judged = judgments.from_aligned(monolingual, source="qa", target="qa", query_kind="title")
     model = knrm.fit_judged(judged, dim=16, epochs=10, learning_rate=0.01, batch=16)
     assert model.langs == ("qa",)
     queries, documents = judged.queries, list(judged.documents.values())

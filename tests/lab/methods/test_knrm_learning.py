@@ -139,7 +139,7 @@ def test_a_misleading_search_gets_no_trust_and_never_a_negative_one():
 
 def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents():
     aligned = make_sentences(10, 0, ("en", "fr", "it"))
-    judged = [judgments.from_aligned(aligned, source="en", target=lang, query="text") for lang in ("fr", "it")]
+    judged = [judgments.from_aligned(aligned, source="en", target=lang, query_kind="text") for lang in ("fr", "it")]
     vocabularies = pairs.build_vocabularies(judged, max_terms=100, min_df=1)
     words = knrm._TableWords.number(vocabularies, shared=False)
     training_set = knrm._TrainingSet([knrm._count_judged(judged_set, words, False, 1) for judged_set in judged], 8)
@@ -151,7 +151,7 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents():
 
 
 def test_word_vectors_begin_evenly_between_minus_one_and_one():
-    judged = judgments.from_aligned(make_sentences(20, 0), source="en", target="fr", query="text")
+    judged = judgments.from_aligned(make_sentences(20, 0), source="en", target="fr", query_kind="text")
     model = knrm.fit_judged(judged, dim=300, epochs=1, learning_rate=1e-12)
     rows = model.table * np.sqrt(300 / 3)  # vectors are served with unit length; 300 such numbers have the length 10
     assert (np.abs(rows).max() < 1.2, np.abs(rows).max() > 0.9, abs(rows.mean()) < 0.1) == (True, True, True)
@@ -159,7 +159,7 @@ def test_word_vectors_begin_evenly_between_minus_one_and_one():
 
 
 def test_given_vectors_are_where_words_start():
-    judged = judgments.from_aligned(make_sentences(20, 0), source="en", target="fr", query="text")
+    judged = judgments.from_aligned(make_sentences(20, 0), source="en", target="fr", query_kind="text")
     vectors_by_lang = {"fr": {"frwak": np.array([1, 2, 2, 0], np.float32)}}
     model = knrm.fit_judged(judged, dim=4, epochs=1, learning_rate=1e-12, vectors=vectors_by_lang)
     (row,) = model.ids("frwak", "fr")

@@ -186,7 +186,7 @@ def test_a_pool_of_irrelevant_documents_is_small_and_never_judged():
 
 
 def make_judged(n, seed=0, **options):
-    return judgments.from_aligned(make_sentences(n, seed), source="en", target="fr", query="text", **options)
+    return judgments.from_aligned(make_sentences(n, seed), source="en", target="fr", query_kind="text", **options)
 
 
 def test_new_texts_find_their_translations_after_training():

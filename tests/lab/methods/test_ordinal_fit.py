@@ -16,7 +16,7 @@ from paragloss.lab.descent import graded, towers  # noqa: E402
 from paragloss.lab.descent.loop import EpochProgress, History  # noqa: E402
 
 LARGE_CORPUS, SMALL_CORPUS = make_sentences(200, 0), make_sentences(12, 0)
-JUDGED = judgments.from_aligned(SMALL_CORPUS, source="en", target="fr", query="text")
+JUDGED = judgments.from_aligned(SMALL_CORPUS, source="en", target="fr", query_kind="text")
 
 
 @pytest.fixture

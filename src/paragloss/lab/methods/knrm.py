@@ -57,7 +57,7 @@ _FIRST_STAGE_FEATURES = 3
 _REAL_SEARCHES, _STRONGER_SEARCHES = 2, 3
 
 
-QueryKind: TypeAlias = Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERIES)]
+QueryKind: TypeAlias = Annotated[str, Setting("Which text of a concept is the query.", words=judgments.QUERY_KINDS)]
 Start: TypeAlias = Annotated[str, Setting("A saved encoder, or word vectors, whose word vectors are used.")]
 Folds: TypeAlias = Annotated[int, Setting("How many parts of the concepts are held out in turn.", min=2, max=100)]
 MaxQueries: TypeAlias = Annotated[int, Setting("How many held-out concepts to learn from.", min=10, max=1_000_000)]
@@ -111,7 +111,7 @@ def fit(
 def _make_judged_sets(aligned: Aligned, query_kind: str) -> tuple[str, list[JudgedCollection]]:
     """Make queries of the concepts in one language for their texts in each other language.
 
-    :param query_kind: one of `judgments.QUERIES`; instead of titles that no concept has, first sentences are used
+    :param query_kind: one of `judgments.QUERY_KINDS`; instead of titles that no concept has, first sentences are used
     :return: the kind that was used, and a collection for each language of documents
     """
     query_lang, document_langs = pairs.choose_query_language(aligned)
@@ -119,7 +119,7 @@ def _make_judged_sets(aligned: Aligned, query_kind: str) -> tuple[str, list[Judg
         query_kind = "first-sentence"
     judged_sets = []
     for lang in document_langs:
-        judged_sets.append(judgments.from_aligned(aligned, source=query_lang, target=lang, query=query_kind))
+        judged_sets.append(judgments.from_aligned(aligned, source=query_lang, target=lang, query_kind=query_kind))
     return query_kind, judged_sets
 
 

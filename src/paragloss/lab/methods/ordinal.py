@@ -129,9 +129,9 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
     :raises InputError: if no concept has texts in both languages
     """
     queries, qrels, documents = [], {}, {}
-    for query_kind in judgments.QUERIES:
+    for query_kind in judgments.QUERY_KINDS:
         try:
-            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query=query_kind)
+            judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query_kind=query_kind)
         except InputError:  # no concept has a title
             continue
         documents = dict(judged.documents)

@@ -1,7 +1,7 @@
-"""Learn the weights of features with which the right item of each list comes first: logistic regression within lists.
+"""Learn the weights of features with which the correct item of each list comes first: logistic regression within lists.
 
-The loss is the mean of -log softmax(features @ weights)[right] over lists (ListNet with one relevant item: Cao et al.,
-ICML 2007). It is convex, so a few dozen weights are found in a fraction of a second and never depend on a start.
+The loss is the mean of -log softmax(features @ weights)[correct] over lists (ListNet with one relevant item: Cao et
+al., ICML 2007). It is convex, so a few dozen weights are found in a fraction of a second and never depend on a start.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Reals = npt.NDArray[np.float64]
 
 
 def weigh_lists(
-    lists: Sequence[npt.NDArray[np.floating]], right: Sequence[int], *, penalty: float, minimum: float | None = None
+    lists: Sequence[npt.NDArray[np.floating]], correct: Sequence[int], *, penalty: float, minimum: float | None = None
 ) -> tuple[Reals, float]:
-    """Learn one weight per feature, so that the right item of each list scores highest.
+    """Learn one weight per feature, so that the correct item of each list scores highest.
 
     :param lists: features of the items of each list, (items, features)
-    :param right: number of the right item of each list
+    :param correct: number of the correct item of each list
     :param penalty: limits the squared weights, in units in which every feature varies by one
     :param minimum: the lowest value of a weight
     :return: weights, (features,), and the value of the loss
@@ -38,7 +38,7 @@ def weigh_lists(
         items=(items - items.mean(axis=0)) * scale,
         list_starts=first_items,
         list_of_item=list_groups(sizes),
-        right_items=first_items + np.asarray(right),
+        correct_items=first_items + np.asarray(correct),
         penalty=penalty,
     )
     n_features = items.shape[1]
@@ -54,7 +54,7 @@ class _ListLoss(NamedTuple):
     items: Reals  # (items, features)
     list_starts: Integers  # the first item of each list
     list_of_item: Integers
-    right_items: Integers  # the right item of each list
+    correct_items: Integers  # the correct item of each list
     penalty: float
 
     def compute(self, weights: Reals) -> tuple[float, Reals]:
@@ -63,9 +63,9 @@ class _ListLoss(NamedTuple):
         highest = np.maximum.reduceat(scores, self.list_starts)  # (lists,), subtracted so that nothing overflows
         exponentials = np.exp(scores - highest[self.list_of_item])
         totals = np.add.reduceat(exponentials, self.list_starts)
-        losses = np.log(totals) + highest - scores[self.right_items]  # (lists,)
+        losses = np.log(totals) + highest - scores[self.correct_items]  # (lists,)
         softmax = exponentials / totals[self.list_of_item]
-        gradient = softmax @ self.items / len(totals) - self.items[self.right_items].mean(axis=0)
+        gradient = softmax @ self.items / len(totals) - self.items[self.correct_items].mean(axis=0)
         penalized_loss = float(losses.mean()) + self.penalty * float(weights @ weights) / 2
         return penalized_loss, gradient + self.penalty * weights
 
