@@ -43,7 +43,7 @@ def batch(
     if out:
         check_writable(out, "--out")
     term_list = _read_terms(terms)
-    options = SearchOptions(lang or None, split_codes(to), reader=get_reader_language(), variants=not as_typed)
+    options = SearchOptions(lang=lang or None, to=split_codes(to), reader=get_reader_language(), variants=not as_typed)
     with Collection.open(collection) as engine:
         counts = _count_until_stopped(engine.count_terms(term_list, options), len(term_list))
         _write_out(counts, out)

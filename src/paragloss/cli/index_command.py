@@ -197,12 +197,21 @@ def _index_files(into: str, settings: CollectionKeywords, reading: _Reading, ski
             collection.maintenance.take_over_writing()
         with _explain_interruption(bar, into):
             report = _read_files(collection, reading, skipped, bar)
-        if skipped.first and not (report.read or report.unchanged or report.removed):
-            skipped.print_summary()
-            raise InputError(f"nothing was indexed: {skipped.first}")
-        seconds = time.perf_counter() - start_time
-        page_pair_count = len(collection.maintenance.list_translated_paths()) if report.read else 0
-        return _Summary(report, seconds, collection.count(), page_pair_count)
+        _require_something_read(report, skipped)
+        return _summarize(collection, report, time.perf_counter() - start_time)
+
+
+def _require_something_read(report: IndexReport, skipped: Skipped) -> None:
+    """Raise InputError, after a summary of what was skipped, if that was all there was."""
+    if skipped.first and not (report.read or report.unchanged or report.removed):
+        skipped.print_summary()
+        raise InputError(f"nothing was indexed: {skipped.first}")
+
+
+def _summarize(collection: Collection, report: IndexReport, seconds: float) -> _Summary:
+    """Add to a report what the collection holds now; pages in two languages are counted if any document was read."""
+    page_pairs = collection.maintenance.list_translated_paths() if report.read else []
+    return _Summary(report, seconds, collection.count(), len(page_pairs))
 
 
 def _read_files(collection: Collection, reading: _Reading, skipped: Skipped, bar: ProgressBar) -> IndexReport:

@@ -81,13 +81,9 @@ def learn(
             _forget_translation(opened.state, pair)
         if show or glossary:
             _show_learned_terms(opened.state, show=show, glossary=glossary, as_json=as_json)
-        if show or glossary or strike:
-            return
-        report = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
-    if as_json:
-        print_json({**report._asdict(), "gains": [gain._asdict() for gain in report.gains]})
-    else:
-        _print_learning_report(report)
+        elif not strike:
+            report = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
+            _print_learning_report(report, as_json=as_json)
 
 
 def _forget_translation(state: State, pair: str) -> None:
@@ -99,8 +95,11 @@ def _forget_translation(state: State, pair: str) -> None:
     print(f"forgot {count} entries of {pair}")
 
 
-def _print_learning_report(report: LearningReport) -> None:
+def _print_learning_report(report: LearningReport, *, as_json: bool) -> None:
     """Print from how much was learned, how much better held-out pages are found, and whether the result is kept."""
+    if as_json:
+        print_json({**report._asdict(), "gains": [gain._asdict() for gain in report.gains]})
+        return
     print(f"{report.pages} pages in two languages or more, {report.blocks} blocks that say the same")
     for gain in report.gains:
         message = f"{gain.pages} held-out pages found with RR {gain.before:.3f} before, {gain.after:.3f} after"

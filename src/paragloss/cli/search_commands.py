@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -90,13 +89,20 @@ def search(
     if has_nothing_to_do or (query and queries):
         raise InputError("give either a query or --queries FILE")
     filters = None if explain_pipeline else _parse_filters(where or [], since)
-    options = SearchOptions(lang or None, split_codes(to), k or 10, pipeline or None, filters)
-    options = replace(options, reader=get_reader_language(), variants=not as_typed)
+    options = SearchOptions(
+        lang=lang or None,
+        to=split_codes(to),
+        k=k or (100 if queries else 10),
+        pipeline=pipeline or None,
+        where=filters,
+        reader=get_reader_language(),
+        variants=not as_typed,
+    )
     with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
             print(opened.explain(query, options))
         elif queries:
-            write_run_file(opened, queries, run, replace(options, k=k or 100), workers=workers)
+            write_run_file(opened, queries, run, options, workers=workers)
         else:
             _search_and_print(opened, query, options, why=why, as_json=as_json)
 
