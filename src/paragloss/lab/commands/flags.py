@@ -165,7 +165,9 @@ def format_settings_help(usage: str, functions: Iterable[tuple[str, Callable[...
     lines = [f"Usage: paragloss {usage}"]
     explained_flags: set[str] = set()
     for heading, function in functions:
-        lines += ["", _describe_function(function), ""] if heading == "Settings" else [""]
+        lines.append("")
+        if heading == "Settings":
+            lines += [_describe_function(function), ""]
         lines.append(f"{heading}:")
         option_by_flag = list_flags(function)
         new_options = {flag: option for flag, option in option_by_flag.items() if flag not in explained_flags}

@@ -130,8 +130,9 @@ def _find_best_ratios(covariances: _Covariances, directions: Floats, width: int)
     documents = covariances.center_documents(directions)
     signal = (documents.T @ documents).astype(np.float64)  # (columns, columns)
     whitening = compute_whitening(noise, tolerance=1e-6)
-    all_values, all_vectors = np.linalg.eigh(whitening.T @ signal @ whitening)  # ascending
-    values, vectors = all_values[::-1][:width], all_vectors[:, ::-1][:, :width]
+    ascending_values, ascending_vectors = np.linalg.eigh(whitening.T @ signal @ whitening)
+    values = ascending_values[::-1][:width]
+    vectors = ascending_vectors[:, ::-1][:, :width]  # (independent columns, width)
     is_nonzero = values > 1e-6 * values[0]
     mixture = (whitening @ vectors[:, is_nonzero]).astype(np.float32)
     return values[is_nonzero].astype(np.float32), directions @ mixture

@@ -48,9 +48,12 @@ class Regression:
         :param arrays: the device that computes
         :param lambda_: strength of the regularization
         """
-        self.arrays, self.concepts, self.lambda_ = arrays, concepts, lambda_
+        self.arrays = arrays
+        self.concepts = concepts
+        self.lambda_ = lambda_
         self.languages: list[_Language] = []
-        self.documents = self.terms = 0  # of all languages
+        self.documents = 0  # of all languages
+        self.terms = 0  # of all languages
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
         for X, concept_of_document in parts:
             n_documents, n_terms = X.shape

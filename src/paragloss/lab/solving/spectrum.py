@@ -86,14 +86,15 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     :param lambda_: strength of the regularization
     """
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)  # (documents, terms)
-    Y = _mark_concepts(np.concatenate([block.concepts for block in blocks]), concepts)  # (documents, concepts)
+    Y = _center_memberships(np.concatenate([block.concepts for block in blocks]), concepts)  # (documents, concepts)
     G = np.asarray((X @ X.T).todense())  # (documents, documents), then centred on both sides
     G -= G.mean(axis=0)
     G -= G.mean(axis=1, keepdims=True)
     Z = scipy.linalg.solve(G + lambda_ * np.eye(len(G)), Y, assume_a="pos")  # (documents, concepts)
     M = Y.T @ (Y - lambda_ * Z)  # (concepts, concepts)
-    values, vectors = np.linalg.eigh((M + M.T) / 2)  # ascending
-    values, P = values[::-1][:rank], vectors[:, ::-1][:, :rank]
+    ascending_values, ascending_vectors = np.linalg.eigh((M + M.T) / 2)
+    values = ascending_values[::-1][:rank]
+    P = ascending_vectors[:, ::-1][:, :rank]  # (concepts, rank)
     phi = np.asarray(X.T @ (Z @ P))  # (terms, rank), one language's terms after another's
     term_bounds = np.cumsum([block.rows.shape[1] for block in blocks])
     tables = _orthonormalize_maps(Arrays("numpy"), np.split(phi, term_bounds[:-1]), tolerance=1e-12)
@@ -101,7 +102,7 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     return Solution([table.astype(np.float32) for table in tables], values, P.astype(np.float32), report)
 
 
-def _mark_concepts(concept_of_document: Integers, concepts: int) -> npt.NDArray[np.float64]:
+def _center_memberships(concept_of_document: Integers, concepts: int) -> npt.NDArray[np.float64]:
     """Return a matrix (documents, concepts) of 1 for the concept of each document, its columns centred."""
     marks = np.zeros((len(concept_of_document), concepts))
     marks[np.arange(len(marks)), concept_of_document] = 1
@@ -184,7 +185,9 @@ class _Basis:
         :param rank: number of eigenvectors that are wanted
         :param solve_tolerance: solves end when their residual is this part of the right side
         """
-        self.regression, self.arrays, self.rank = regression, regression.arrays, rank
+        self.regression = regression
+        self.arrays = regression.arrays
+        self.rank = rank
         self.solve_tolerance = solve_tolerance
         self.sizes = _choose_sizes(regression.concepts, rank)
         self.V = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns)
@@ -289,8 +292,10 @@ def _make_guide(basis: _Basis, seed: int, start: Floats | None) -> Dense:
 
 def _make_solution(basis: _Basis) -> Solution:
     """Make the embedding maps of the leading eigenvectors of M within a basis, and report how exact they are."""
-    arrays, ritz = basis.arrays, basis.find_ritz_pairs()
-    values, Q = ritz.values[: basis.rank], arrays.small(ritz.vectors[:, : basis.rank])
+    arrays = basis.arrays
+    ritz = basis.find_ritz_pairs()
+    values = ritz.values[: basis.rank]
+    Q = arrays.small(ritz.vectors[:, : basis.rank])  # (columns, rank) coefficients of the basis
     phi = basis.regression.split_by_language(basis.B @ Q)
     tables = [arrays.get(table) for table in _orthonormalize_maps(arrays, phi, tolerance=1e-7)]
     residual = basis.compute_residual(ritz)
