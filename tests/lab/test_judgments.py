@@ -94,12 +94,12 @@ def test_irrelevant_documents_are_different_unjudged_and_drawn_evenly():
 
 
 def test_drawing_every_unjudged_document_gives_exactly_those():
-    indptr, judged_ids = np.array([0, 2, 2, 3]), np.array([0, 3, 4])
-    drawn = judgments.draw_unjudged(indptr, judged_ids, 5, 3, np.random.default_rng(0))
+    judged_numbers = [np.array([0, 3]), np.array([], int), np.array([4])]
+    drawn = judgments.draw_unjudged(judged_numbers, 5, 3, np.random.default_rng(0))
     assert sorted(drawn[0]) == [1, 2, 4]
     assert not {4} & set(drawn[2])
     with pytest.raises(InputError, match=r"4 irrelevant.*only 3"):
-        judgments.draw_unjudged(indptr, judged_ids, 5, 4, np.random.default_rng(0))
+        judgments.draw_unjudged(judged_numbers, 5, 4, np.random.default_rng(0))
 
 
 def test_queries_that_share_an_answer_are_one_family():

@@ -18,7 +18,6 @@ from scipy.sparse.csgraph import connected_components
 
 from paragloss.errors import InputError
 from paragloss.formats.text import parse_lines
-from paragloss.groups import list_groups, list_positions
 from paragloss.types import Aligned, Concept, Document, Integers, JudgedCollection, Qrels, Query
 
 #: Grades: the same concept, a linked one, anything else.
@@ -222,8 +221,8 @@ def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -
     :raises InputError: if a query has fewer than `n` documents without a judgment
     """
     doc_ids = list(judged.documents)
-    indptr, judged_numbers = _number_judged_documents(judged)
-    samples = draw_unjudged(indptr, judged_numbers, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
+    judged_numbers = _number_judged_documents(judged)
+    samples = draw_unjudged(judged_numbers, len(doc_ids), n, np.random.default_rng(seed))  # (queries, n)
     qrels = {}
     for query, sampled_numbers in zip(judged.queries, samples.tolist(), strict=True):
         grades = dict(judged.qrels.get(query.id, {}))
@@ -233,62 +232,37 @@ def sample_irrelevant(judged: JudgedCollection, n: int = 40, *, seed: int = 0) -
     return JudgedCollection(judged.queries, judged.documents, qrels)
 
 
-def _number_judged_documents(judged: JudgedCollection) -> tuple[Integers, Integers]:
-    """Return the numbers of each query's judged documents, counted in the order of the collection.
-
-    :return: `indptr`, (queries + 1,), and document numbers; those of query i are `numbers[indptr[i]:indptr[i + 1]]`,
-        ascending
-    """
+def _number_judged_documents(judged: JudgedCollection) -> list[Integers]:
+    """Return the numbers of each query's judged documents, ascending; they count in the order of the collection."""
     number_by_id = {doc_id: number for number, doc_id in enumerate(judged.documents)}
-    all_numbers: list[int] = []
-    indptr = [0]
+    judged_numbers = []
     for query in judged.queries:
         judged_ids = judged.qrels.get(query.id, {})
-        query_numbers = [number_by_id[doc_id] for doc_id in judged_ids if doc_id in number_by_id]
-        all_numbers += sorted(query_numbers)
-        indptr.append(len(all_numbers))
-    return np.array(indptr, np.int64), np.array(all_numbers, np.int64)
+        query_numbers = sorted(number_by_id[doc_id] for doc_id in judged_ids if doc_id in number_by_id)
+        judged_numbers.append(np.array(query_numbers, np.int64))
+    return judged_numbers
 
 
-def draw_unjudged(
-    indptr: Integers, judged_numbers: Integers, n_documents: int, n: int, rng: np.random.Generator
-) -> Integers:
+def draw_unjudged(judged_numbers: Sequence[Integers], n_documents: int, n: int, rng: np.random.Generator) -> Integers:
     """Draw `n` different documents without a judgment for each query: (queries, n) document numbers.
 
-    :param indptr: (queries + 1,) the documents judged for query i are `judged_numbers[indptr[i]:indptr[i + 1]]`
-    :param judged_numbers: document numbers, ascending within each query
+    :param judged_numbers: for each query the numbers of its judged documents, ascending
     :param n_documents: how many documents there are, judged or not
     :param n: how many documents are drawn for each query
     :raises InputError: if a query has fewer than `n` documents without a judgment
     """
-    n_judged = np.diff(indptr)  # (queries,)
-    n_unjudged = n_documents - n_judged
+    n_unjudged = np.array([n_documents - len(numbers) for numbers in judged_numbers], np.int64)  # (queries,)
     if len(n_unjudged) and n > n_unjudged.min():
         raise InputError(
             f"{n} irrelevant documents per query: a query has only {n_unjudged.min()} documents to draw from"
         )
-    positions = _draw_distinct(n_unjudged, n, rng)  # (queries, n) among the unjudged documents of the query
-    return np.asarray(positions + _count_judged_before(positions, indptr, judged_numbers, n_documents), np.int64)
-
-
-def _count_judged_before(
-    positions: Integers, indptr: Integers, judged_numbers: Integers, n_documents: int
-) -> npt.NDArray[np.intp]:
-    """Count the documents judged for a query that precede some of its unjudged documents: (queries, n).
-
-    :param positions: (queries, n) positions of documents among the unjudged documents of the query
-    :param indptr: (queries + 1,) the documents judged for query i are `judged_numbers[indptr[i]:indptr[i + 1]]`
-    :param judged_numbers: document numbers, ascending within each query
-    :param n_documents: how many documents there are, judged or not
-    """
-    n_judged = np.diff(indptr)  # (queries,)
-    unjudged_before = judged_numbers - list_positions(n_judged)  # how many precede each judged document
-    # One binary search serves all queries: each has a range of keys of its own, ascending like the queries.
-    keys_per_query = n_documents + 1
-    judged_keys = list_groups(n_judged) * keys_per_query + unjudged_before
-    position_keys = np.arange(len(n_judged))[:, None] * keys_per_query + positions
-    judged_before_in_all_queries = np.searchsorted(judged_keys, position_keys, side="right")
-    return judged_before_in_all_queries - indptr[:-1, None]
+    drawn_numbers = np.zeros((len(judged_numbers), n), np.int64)
+    # The drawn positions count the unjudged documents only. The number of a document is its position and how many
+    # judged documents come before it.
+    for i, positions in enumerate(_draw_distinct(n_unjudged, n, rng)):
+        unjudged_before = judged_numbers[i] - np.arange(len(judged_numbers[i]))  # of each judged document
+        drawn_numbers[i] = positions + np.searchsorted(unjudged_before, positions, side="right")
+    return drawn_numbers
 
 
 def _draw_distinct(limits: Integers, n: int, rng: np.random.Generator) -> Integers:
