@@ -83,21 +83,12 @@ def search(
     """
     from paragloss.collection import Collection, SearchOptions
 
-    if not collection:
-        raise InputError("no --in given: say which collection to search")
-    has_nothing_to_do = not (query or queries or explain_pipeline)
-    if has_nothing_to_do or (query and queries):
-        raise InputError("give either a query or --queries FILE")
-    filters = None if explain_pipeline else _parse_filters(where or [], since)
+    _check_request(collection, query, queries, explain_pipeline=explain_pipeline)
     options = SearchOptions(
-        lang=lang or None,
-        to=split_codes(to),
-        k=k or (100 if queries else 10),
-        pipeline=pipeline or None,
-        where=filters,
-        reader=get_reader_language(),
-        variants=not as_typed,
-    )
+        lang=lang or None, to=split_codes(to), k=k or (100 if queries else 10), pipeline=pipeline or None,
+        where=None if explain_pipeline else _parse_filters(where or [], since),
+        reader=get_reader_language(), variants=not as_typed,
+    )  # fmt: skip
     with Collection.open(collection, default=not no_default) as opened:
         if explain_pipeline:
             print(opened.explain(query, options))
@@ -105,6 +96,15 @@ def search(
             write_run_file(opened, queries, run, options, workers=workers)
         else:
             _search_and_print(opened, query, options, why=why, as_json=as_json)
+
+
+def _check_request(collection: str, query: str, queries: str, *, explain_pipeline: bool) -> None:
+    """Raise InputError unless there is a collection, and a query or a file of queries; an explanation needs neither."""
+    if not collection:
+        raise InputError("no --in given: say which collection to search")
+    has_nothing_to_do = not (query or queries or explain_pipeline)
+    if has_nothing_to_do or (query and queries):
+        raise InputError("give either a query or --queries FILE")
 
 
 def _parse_filters(conditions: list[str], since: str) -> dict[str, list[AcceptedValue]]:
