@@ -2,7 +2,6 @@
 
 import pytest
 
-from paragloss.collection import Collection
 from paragloss.errors import InputError
 from paragloss.formats.csv import read_csv_concept_texts, read_csv_documents, read_csv_queries
 from paragloss.formats.rows import ConceptText
@@ -86,14 +85,6 @@ def test_a_table_without_text_has_all_columns_as_text_of_its_rows(write, mark):
 def test_columns_without_a_name_of_their_own_are_called_by_their_number(write):
     (document,) = read_csv_documents(write("table.csv", ",Name,Name,fields.note\na,b,c,d\n"))
     assert document.text == "1: a\nName: b\nName 3: c\nnote: d"
-
-
-def test_a_row_of_a_table_without_text_is_found(write, tmp_path):
-    rows = "Schiff;Jahr;Ende\nTitanic;1912;im Atlantik gesunken\nLusitania;1915;von einem Torpedo getroffen\n"
-    with Collection.create(str(tmp_path / "c"), meaning=False) as engine:
-        engine.index_files([str(write("ships.csv", rows))], lang="de")
-        (result,) = engine.search("torpedo", lang="en", where={"meta.jahr": ["1915"]}).results
-    assert result.id == "ships.csv:3"
 
 
 def test_a_table_in_the_encoding_of_a_spreadsheet(write):

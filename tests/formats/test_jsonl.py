@@ -58,11 +58,13 @@ def test_ids_come_from_the_row_its_concept_or_its_line_and_a_language_may_be_mis
         ('{"text": "x", "n": NaN}', "NaN is no JSON number"),
         ('{"text": "\\ud83d"}', "surrogate"),
         ('{"text": ' + "[" * 100_000, "not usable JSON"),
-        ('{"text": "x", "n": ' + "9" * 5000 + "}", "not usable JSON"),
+        ('{"text": "x", "n": 1e999}', "1e999 is too large for a number"),
+        ('{"text": "x", "n": 9223372036854775808}', "not usable JSON .*more than 64 bits"),
+        ('{"text": "x", "n": ' + "9" * 5000 + "}", "more than 64 bits"),
     ],
 )
 def test_bad_rows_are_named_or_skipped(file, line, message):
-    path = file({"text": "before"}, line, {"text": "after"})
+    path = file({"text": "before"}, line, {"text": "after", "n": 2**63 - 1})
     with pytest.raises(InputError, match=message) as caught:
         list(read_jsonl_documents(path))
     assert str(caught.value).startswith(f"{path}:2: ")
