@@ -1,7 +1,6 @@
 """The process that reads foreign files, with limits of memory and time. Only `sandbox` starts it.
 
-It receives requests on standard input and answers on standard output, both as JSON behind its length, and ends with
-its input.
+It receives requests on standard input and answers on standard output, each a line of JSON, and ends with its input.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +20,6 @@ from paragloss.formats.scans import read_page
 from paragloss.formats.unpacking import MemberWriter, unpack
 from paragloss.types import Document
 
-_LENGTH = struct.Struct(">Q")
 #: Bytes of address space; a reader that needs more is stopped.
 MAX_MEMORY_BYTES = 2**30
 #: The same for recognising a page of a scan: the networks of RapidOCR take 1.3 GB of address space.
@@ -58,13 +55,13 @@ def main() -> None:
     """Answer requests until the input ends, or this process has grown too large for another one."""
     requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
-    while (request := receive_framed(requests)) is not None:
+    while (request := receive_message(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if request["action"] == "read_page" else MAX_MEMORY_BYTES
         if _read_peak_memory() > max_memory // 2:
             return  # after pages of a scan; the parent repeats its request to a new process
         _limit_memory(max_memory)
         _limit_processor_time(request["seconds"])
-        answers.write(frame_message(_answer_request(request)))
+        answers.write(encode_message(_answer_request(request)))
         answers.flush()
         # After a large file a new process reads the next one: what libraries cache adds up.
         if _read_peak_memory() > max_memory // 2:
@@ -78,20 +75,15 @@ def _redirect_output() -> IO[bytes]:
     return answers
 
 
-def frame_message(message: Any) -> bytes:
-    """Return a message as JSON behind its length."""
-    data = json.dumps(message).encode()
-    return _LENGTH.pack(len(data)) + data
+def encode_message(message: Any) -> bytes:
+    """Return a message as one line of JSON."""
+    return json.dumps(message).encode() + b"\n"
 
 
-def receive_framed(stream: IO[bytes]) -> Any:
-    """Read the next message; None if the other side has ended."""
-    header = stream.read(_LENGTH.size)
-    if len(header) < _LENGTH.size:
-        return None
-    (size,) = _LENGTH.unpack(header)
-    data = stream.read(size)
-    return json.loads(data) if len(data) == size else None
+def receive_message(stream: IO[bytes]) -> Any:
+    """Read the next message; None if the other side has ended, perhaps in the middle of it."""
+    line = stream.readline()
+    return json.loads(line) if line.endswith(b"\n") else None
 
 
 def _answer_request(request: Request) -> Answer | Failure:
