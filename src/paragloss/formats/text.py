@@ -16,7 +16,6 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
@@ -43,7 +42,6 @@ _BLOCK = 1 << 20
 _DAMAGE_ERRORS = (EOFError, zlib.error, lzma.LZMAError, OSError)
 
 
-@lru_cache(maxsize=1024)
 def parse_language_code(lang: str) -> str:
     """Return the base code of a language: `pt` for `pt-br` and `POR`."""
     try:
@@ -52,7 +50,6 @@ def parse_language_code(lang: str) -> str:
         raise InputError(str(error)) from None
 
 
-@lru_cache(maxsize=1024)
 def is_language_code(word: str) -> bool:
     """Say whether a part of a path names a language: a code of two letters, and perhaps a region."""
     return re.fullmatch(r"[a-z]{2}([-_][A-Za-z]{2,4})?", word) is not None and word[:2] in known_codes()

@@ -6,6 +6,7 @@ devices and encrypted members are left out. Sizes are counted while unpacking: w
 
 from __future__ import annotations
 
+import io
 import lzma
 import os
 import re
@@ -14,14 +15,16 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats import eml, outlook, tnef
 from paragloss.formats.text import PathLike, open_bytes
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 MAX_UNPACKED_BYTES = 512 * 2**20
 MAX_MEMBERS = 20_000
@@ -38,38 +41,22 @@ def limit_unpacked_bytes(archive_bytes: int) -> int:
     return min(MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_RATIO * archive_bytes))
 
 
-class MemberFile:
-    """The file that a member is written to. Its methods are those that py7zr expects of a target."""
+class MemberFile(io.BufferedRandom):
+    """The file that a member is written to."""
 
     def __init__(self, target: Path, count_bytes: Callable[[int], None]) -> None:
-        self._file = target.open("w+b")
+        super().__init__(io.FileIO(target, "w+"))
         self._count_bytes = count_bytes
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Append some bytes; raises InputError where that exceeds the archive's limit."""
-        self._count_bytes(len(data))
-        return self._file.write(data)
-
-    def read(self, size: int | None = None) -> bytes:
-        """Read from the current position."""
-        return self._file.read(-1 if size is None else size)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Move the current position."""
-        return self._file.seek(offset, whence)
-
-    def flush(self) -> None:
-        """Write buffered bytes to the disk."""
-        self._file.flush()
+        self._count_bytes(memoryview(data).nbytes)
+        return super().write(data)
 
     def size(self) -> int:
-        """Return the number of bytes written."""
-        self._file.flush()
-        return os.fstat(self._file.fileno()).st_size
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Return the number of bytes written, which py7zr asks for."""
+        self.flush()
+        return os.fstat(self.fileno()).st_size
 
 
 class MemberWriter:
@@ -84,12 +71,15 @@ class MemberWriter:
 
     def write(self, name: str, stream: IO[bytes]) -> None:
         """Write a member under a safe form of its name."""
-        with closing(self.open_member(name)) as member:
+        with self.create(name) as member:
             while block := stream.read(_BLOCK):
                 member.write(block)
 
-    def open_member(self, name: str) -> MemberFile:
-        """Create the file of a member; the limits are checked whenever something is written to it."""
+    def create(self, name: str) -> MemberFile:
+        """Create the file of a member; the limits are checked whenever something is written to it.
+
+        py7zr calls this for each member, instead of choosing paths of its own.
+        """
         self._members += 1
         if self._members > MAX_MEMBERS:
             raise InputError(f"more than {MAX_MEMBERS:,} files in the archive; split it", location=self.path)
@@ -196,21 +186,10 @@ def _unpack_7z(path: PathLike, writer: MemberWriter) -> None:
             if archive.needs_password():
                 raise InputError(_ENCRYPTED, location=path)
             names = [member.filename for member in archive.files if _is_regular_file(member)]
-            archive.extract(targets=names, factory=_SevenZipTargets(writer))
+            archive.extract(targets=names, factory=writer)
     except (py7zr.exceptions.ArchiveError, lzma.LZMAError) as error:
         message = f"can't be unpacked as .7z ({error}); it is damaged or of another format"
         raise InputError(message, location=path) from error
-
-
-class _SevenZipTargets:
-    """Gives py7zr the file for each member, instead of letting it choose paths of its own."""
-
-    def __init__(self, writer: MemberWriter) -> None:
-        self._writer = writer
-
-    def create(self, name: str) -> MemberFile:
-        """Return the file of a member."""
-        return self._writer.open_member(name)
 
 
 def _unpack_attachments(

@@ -81,6 +81,7 @@ def language_name(code: str) -> str:
     return _common_names().get(base) or _rare_names().get(base, "unknown")
 
 
+@cache
 def known_codes() -> tuple[str, ...]:
     """Return the base codes of the common languages, in alphabetical order."""
     return tuple(sorted(_common_names()))
