@@ -55,7 +55,7 @@ def main() -> None:
     """Answer requests until the input ends, or this process has grown too large for another one."""
     requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
-    while (request := receive_message(requests)) is not None:
+    while (request := receive_json(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if request["action"] == "read_page" else MAX_MEMORY_BYTES
         if _read_peak_memory() > max_memory // 2:
             return  # after pages of a scan; the parent repeats its request to a new process
@@ -80,7 +80,7 @@ def encode_message(message: Any) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
-def receive_message(stream: IO[bytes]) -> Any:
+def receive_json(stream: IO[bytes]) -> Any:
     """Read the next message; None if the other side has ended, perhaps in the middle of it."""
     line = stream.readline()
     return json.loads(line) if line.endswith(b"\n") else None
