@@ -61,7 +61,7 @@ def main() -> None:
             return  # after pages of a scan; the parent repeats its request to a new process
         _limit_memory(max_memory)
         _limit_processor_time(request["seconds"])
-        answers.write(encode_message(_answer_request(request)))
+        answers.write(encode_json(_answer_request(request)))
         answers.flush()
         # After a large file a new process reads the next one: what libraries cache adds up.
         if _read_peak_memory() > max_memory // 2:
@@ -75,7 +75,7 @@ def _redirect_output() -> IO[bytes]:
     return answers
 
 
-def encode_message(message: Any) -> bytes:
+def encode_json(message: Any) -> bytes:
     """Return a message as one line of JSON."""
     return json.dumps(message).encode() + b"\n"
 
