@@ -20,7 +20,14 @@ from queue import SimpleQueue
 
 from paragloss.errors import EmptyFileError, InputError
 from paragloss.formats.pst import MailboxPart
-from paragloss.formats.sandbox_child import MAX_MEMORY_BYTES, Answer, Failure, Request, encode_json, receive_json
+from paragloss.formats.sandbox_child import (
+    MAX_MEMORY_BYTES,
+    Answer,
+    Failure,
+    Request,
+    encode_json_line,
+    receive_json_line,
+)
 from paragloss.formats.scans import ScanProgress, complete_scanned_pages
 from paragloss.formats.text import PathLike
 from paragloss.types import Document
@@ -232,9 +239,9 @@ def _exchange_with(process: subprocess.Popen[bytes], request: Request) -> Answer
     deadline = threading.Timer(WALL_CLOCK_FACTOR * request["seconds"], process.kill)
     deadline.start()
     try:
-        process.stdin.write(encode_json(request))
+        process.stdin.write(encode_json_line(request))
         process.stdin.flush()
-        answer = receive_json(process.stdout)
+        answer = receive_json_line(process.stdout)
     except OSError:
         return None
     finally:

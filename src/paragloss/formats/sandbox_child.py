@@ -55,13 +55,13 @@ def main() -> None:
     """Answer requests until the input ends, or this process has grown too large for another one."""
     requests, answers = sys.stdin.buffer, _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
-    while (request := receive_json(requests)) is not None:
+    while (request := receive_json_line(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if request["action"] == "read_page" else MAX_MEMORY_BYTES
         if _read_peak_memory() > max_memory // 2:
             return  # after pages of a scan; the parent repeats its request to a new process
         _limit_memory(max_memory)
         _limit_processor_time(request["seconds"])
-        answers.write(encode_json(_answer_request(request)))
+        answers.write(encode_json_line(_answer_request(request)))
         answers.flush()
         # After a large file a new process reads the next one: what libraries cache adds up.
         if _read_peak_memory() > max_memory // 2:
@@ -75,12 +75,12 @@ def _redirect_output() -> IO[bytes]:
     return answers
 
 
-def encode_json(message: Any) -> bytes:
+def encode_json_line(message: Any) -> bytes:
     """Return a message as one line of JSON."""
     return json.dumps(message).encode() + b"\n"
 
 
-def receive_json(stream: IO[bytes]) -> Any:
+def receive_json_line(stream: IO[bytes]) -> Any:
     """Read the next message; None if the other side has ended, perhaps in the middle of it."""
     line = stream.readline()
     return json.loads(line) if line.endswith(b"\n") else None
