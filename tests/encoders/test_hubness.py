@@ -4,7 +4,7 @@ import pytest
 from paragloss import demo
 from paragloss.collection import Collection, load, train
 from paragloss.encoders.bag import BagEncoder, Tower
-from paragloss.encoders.hubness import Documents, Queries, reference
+from paragloss.encoders.hubness import DocumentEncoder, QueryEncoder, encode_reference_titles
 from paragloss.errors import InputError
 from paragloss.lab.methods import cr5
 from paragloss.ranking import csls_documents, csls_queries, neighbourhood
@@ -22,23 +22,25 @@ def make_tiny_encoder():
 def test_vectors_with_hubness_equal_those_worked_out_by_hand():
     encoder = make_tiny_encoder()
     encoder.reference = {"en": np.array([[1, 0], [0, 1]], np.float32), "fr": np.zeros((0, 2), np.float32)}
-    stored = Documents(encoder).encode(["sun", "rain", "unknown"], "fr")
+    stored = DocumentEncoder(encoder).encode(["sun", "rain", "unknown"], "fr")
     # r(sun) = (1 + 0) / 2, r(rain) = (0.6 + 0.8) / 2, what is not known is nothing
     np.testing.assert_allclose(stored, [[1, 0, -0.25], [0.6, 0.8, -0.35], [0, 0, 0]], atol=1e-6)
-    np.testing.assert_allclose(Queries(encoder, csls=True).encode(["sun", "unknown"], "en"), [[1, 0, 1], [0, 0, 0]])
-    np.testing.assert_allclose(Queries(encoder, csls=False).encode(["sun"], "en"), [[1, 0, 0]])
+    np.testing.assert_allclose(
+        QueryEncoder(encoder, csls=True).encode(["sun", "unknown"], "en"), [[1, 0, 1], [0, 0, 0]]
+    )
+    np.testing.assert_allclose(QueryEncoder(encoder, csls=False).encode(["sun"], "en"), [[1, 0, 0]])
 
 
 def test_a_document_s_neighbours_are_of_other_languages():
     encoder = make_tiny_encoder()
     encoder.reference = {"en": np.array([[0, 1]], np.float32), "fr": np.array([[1, 0]], np.float32)}
     # By the French one r(sun) would be 1 and r(rain) .6; by both .5 and .7.
-    np.testing.assert_allclose(Documents(encoder).encode(["sun", "rain"], "fr")[:, 2], [0, -0.4], atol=1e-6)
+    np.testing.assert_allclose(DocumentEncoder(encoder).encode(["sun", "rain"], "fr")[:, 2], [0, -0.4], atol=1e-6)
 
 
 def test_titles_are_the_reference_and_the_first_words_where_there_is_none():
     aligned = [Concept("a", {"en": "rain rain", "fr": "sun"}, {"en": "sun"})]
-    rows = reference(make_tiny_encoder(), aligned)
+    rows = encode_reference_titles(make_tiny_encoder(), aligned)
     np.testing.assert_allclose(rows["en"], [[1, 0]])
     np.testing.assert_allclose(rows["fr"], [[1, 0]])
 

@@ -7,7 +7,7 @@ from fakes import FixedSearcher
 from paragloss.encoders import explanations
 from paragloss.encoders.bag import BagEncoder, Tower
 from paragloss.encoders.explanations import leave_out_words
-from paragloss.encoders.hubness import Queries
+from paragloss.encoders.hubness import QueryEncoder
 from paragloss.encoders.kernel_ranker import Knrm
 from paragloss.search.dense import Dense
 from paragloss.search.reranked import Reranked
@@ -62,9 +62,13 @@ def test_pairs_beyond_those_that_are_named_are_one_share(monkeypatch, named_pair
 
 
 def test_hubness_has_its_own_share_with_csls():
-    plain = explain_score(Dense(None, Queries(make_bag_encoder(), csls=False), name="m"), DOG_CAT, DOCUMENT, 0.5)[0]
+    plain = explain_score(Dense(None, QueryEncoder(make_bag_encoder(), csls=False), name="m"), DOG_CAT, DOCUMENT, 0.5)[
+        0
+    ]
     assert len(plain) == 4
-    held_back = explain_score(Dense(None, Queries(make_bag_encoder(), csls=True), name="m"), DOG_CAT, DOCUMENT, 0.5)[0]
+    held_back = explain_score(
+        Dense(None, QueryEncoder(make_bag_encoder(), csls=True), name="m"), DOG_CAT, DOCUMENT, 0.5
+    )[0]
     assert held_back == [*plain, Contribution("", "", "m hubness", pytest.approx(0.5 - 2.4 / LENGTHS))]
 
 

@@ -49,5 +49,5 @@ def encode_rows(model: Encoder, documents: Sequence[Document]) -> list[Floats | 
 def make_document_encoder(model: Encoder) -> Encoder:
     """Return the encoder for documents: one that also stores their hubness, if the model can measure it."""
     if isinstance(model, BagEncoder) and model.reference:
-        return hubness.Documents(model)
+        return hubness.DocumentEncoder(model)
     return model

@@ -49,7 +49,7 @@ def train(fit: str | Callable[..., Any], aligned: Aligned, **settings: Any) -> A
     fit_model = methods.load_method(fit).fit if isinstance(fit, str) else fit
     model = fit_model(aligned, **settings)
     if isinstance(model, BagEncoder) and not model.reference:
-        model.reference = hubness.reference(model, aligned)
+        model.reference = hubness.encode_reference_titles(model, aligned)
     return model
 
 
@@ -77,7 +77,7 @@ def _compute_reference(encoder: BagEncoder, aligned: Aligned, lang: str) -> dict
     """Return the vectors of one language by which hubs are recognised in searches (CSLS), by language."""
     concepts = [concept for concept in aligned if lang in concept.texts]
     language_encoder = BagEncoder({lang: encoder.towers[lang]}, weighting=encoder.weighting, epsilon=encoder.epsilon)
-    return hubness.reference(language_encoder, concepts)
+    return hubness.encode_reference_titles(language_encoder, concepts)
 
 
 def load(path: str | Path) -> Any:
@@ -92,9 +92,9 @@ def load(path: str | Path) -> Any:
     >>> load("default").alternatives("bee", "en", "de")[0].text
     'Biene'
     """
-    vector_files = published.files(path)
+    vector_files = published.list_vector_files(path)
     if vector_files:
-        return published.encoder(vector_files)
+        return published.make_vector_encoder(vector_files)
     if str(path) == default.KIND and not Path(path).exists():
         return default.open()
     if is_external_model(path):
@@ -205,12 +205,12 @@ def is_external_model(path: str | Path) -> bool:
 
 def is_own_folder(path: str | Path) -> bool:
     """Tell whether a path is taken for the folder of a model trained here: it names nothing that is published."""
-    return not is_external_model(path) and not published.files(path)
+    return not is_external_model(path) and not published.list_vector_files(path)
 
 
 def get_model_name(path: str | Path) -> str:
     """Return the name of a model in a collection: that of its folder, files or package."""
-    vectors_name = published.name(path)
+    vectors_name = published.find_common_name(path)
     if vectors_name:
         return vectors_name
     return pretrained.short_name(str(path)) if is_external_model(path) else Path(path).resolve().name

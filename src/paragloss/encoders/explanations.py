@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer, passages
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.hubness import Queries
+from paragloss.encoders.hubness import QueryEncoder
 from paragloss.encoders.kernel_ranker import Knrm, describe_first_scores
 from paragloss.encoders.pretrained import Pretrained
 from paragloss.types import Contribution, Document, Encoder, Floats, Hit, Query, Reranker, ScoreExplanation
@@ -48,14 +48,14 @@ def explain_encoder_score(
     :param score: the dot product.
     :param read_vectors: reads the stored vectors of the document; None if it has none.
     """
-    model = encoder.model if isinstance(encoder, Queries) else encoder
+    model = encoder.model if isinstance(encoder, QueryEncoder) else encoder
     if not isinstance(model, BagEncoder) or not (model.is_linear(query.lang) and model.is_linear(document.lang)):
         score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
         compare_words = partial(_compare_words, model, query.lang, document.lang)
         contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
         return ScoreExplanation(score, tuple(contributions), exact=False)
     contributions = _multiply_terms(model, query, document, name)
-    if isinstance(encoder, Queries) and encoder.csls:
+    if isinstance(encoder, QueryEncoder) and encoder.csls:
         hubness = score - sum(contribution.score for contribution in contributions)
         contributions.append(Contribution("", "", f"{name} hubness", hubness))
     return ScoreExplanation(score, tuple(contributions))

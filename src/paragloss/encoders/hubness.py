@@ -22,7 +22,7 @@ NEIGHBOURS = 10
 MAX_WORDS_OF_TITLE = 12
 
 
-def reference(encoder: BagEncoder, aligned: Aligned, *, max_texts: int = 500) -> dict[str, Floats]:
+def encode_reference_titles(encoder: BagEncoder, aligned: Aligned, *, max_texts: int = 500) -> dict[str, Floats]:
     """Encode titles of training texts as examples of queries, by which the hubness of documents is measured.
 
     :param aligned: the training texts, by concept
@@ -46,7 +46,7 @@ def _get_title(concept: Concept, lang: str) -> str:
     return concept.titles.get(lang) or " ".join(first_words)
 
 
-class Documents:
+class DocumentEncoder:
     """The encoder for stored documents: its vectors have one more dimension than the model's, for -r(d) / 2."""
 
     def __init__(self, encoder: BagEncoder) -> None:
@@ -74,7 +74,7 @@ class Documents:
         return np.hstack([vectors, column]).astype(np.float32)
 
 
-class Queries:
+class QueryEncoder:
     """The encoder for queries: searches by CSLS, or by cosine."""
 
     def __init__(self, encoder: BagEncoder, *, csls: bool) -> None:

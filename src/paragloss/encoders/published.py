@@ -16,7 +16,7 @@ from paragloss.vocabulary import Vocabulary, merge_word_vectors
 _SUFFIXES = (".vec", ".txt", ".bin", ".w2v")
 
 
-def files(path: str | Path) -> list[str]:
+def list_vector_files(path: str | Path) -> list[str]:
     """Return the files of word vectors that a path names, or none if it names something else.
 
     A path names one file, several separated by commas, or a folder that holds nothing else.
@@ -27,16 +27,16 @@ def files(path: str | Path) -> list[str]:
     return paths if paths and all(_is_vector_file(file) for file in paths) else []
 
 
-def name(path: str | Path) -> str:
+def find_common_name(path: str | Path) -> str:
     """Return the common name of files, `joint_28` for joint_28_en.txt.gz,joint_28_fr.txt.gz; "" for a folder."""
-    vector_files = files(path)
+    vector_files = list_vector_files(path)
     if Path(path).is_dir() or not vector_files:
         return ""
     lang, file = parse_vector_source(vector_files[0])
     return re.sub(rf"[._-]?{lang}([._-].*)?$", "", file_stem(file)) or "vectors"
 
 
-def encoder(paths: Sequence[str]) -> BagEncoder:
+def make_vector_encoder(paths: Sequence[str]) -> BagEncoder:
     """Return an encoder that sums the vectors of the words of a text, as the authors of Cr5 do.
 
     Words are looked up as our analyzers produce them, without stemming, since published words are not stemmed.
@@ -48,10 +48,10 @@ def encoder(paths: Sequence[str]) -> BagEncoder:
     return BagEncoder(towers, weighting="count", meta={"method": "vectors", "files": [Path(p).name for p in paths]})
 
 
-def opened(path: str | Path) -> BagEncoder:
+def open_bag_encoder(path: str | Path) -> BagEncoder:
     """Open a saved bag encoder, or make one from files of word vectors."""
-    vector_files = files(path)
-    return encoder(vector_files) if vector_files else BagEncoder.load(path)
+    vector_files = list_vector_files(path)
+    return make_vector_encoder(vector_files) if vector_files else BagEncoder.load(path)
 
 
 def _is_vector_file(file: str) -> bool:

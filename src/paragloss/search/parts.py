@@ -16,7 +16,7 @@ from typing import Annotated, Literal, NamedTuple
 from paragloss import methods
 from paragloss.analysis import analyzer
 from paragloss.encoders.bag import BagEncoder
-from paragloss.encoders.hubness import Queries
+from paragloss.encoders.hubness import QueryEncoder
 from paragloss.encoders.pretrained.titles import title_vector_name
 from paragloss.errors import InputError
 from paragloss.index.terms import choose_field_weights, translation_field
@@ -228,7 +228,7 @@ def make_query_encoder(encoder: Encoder, *, csls: bool = False) -> Encoder:
     :raises InputError: if CSLS is asked of a model without reference texts.
     """
     if isinstance(encoder, BagEncoder) and encoder.reference:
-        return Queries(encoder, csls=csls)
+        return QueryEncoder(encoder, csls=csls)
     if csls:
         raise InputError("this model has no reference for CSLS: train it again with `paragloss train`")
     return encoder

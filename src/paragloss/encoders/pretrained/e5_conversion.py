@@ -194,17 +194,13 @@ class E5Weights:
         return tensors
 
     def read_tensor(self, name: str) -> Floats:
-        """Return a tensor as a flat row of float32, whether it is stored in 32, 8 or 4 bits a number.
+        """Return a tensor as a flat row of float32, whether it is stored in 32 or in 4 bits a number.
 
         :param name: such as "l0.q.w", the weights of the queries of the first layer
         """
         count, offset, size = self._tensors[name]  # size in bytes
         if size == 4 * count:
             return np.frombuffer(self._data, "<f4", count, offset)
-        if size == count:  # int8 with a scale for each row, as in the first student of e5
-            scales = self.read_tensor(f"{name.removesuffix('.w')}.s")
-            codes = np.frombuffer(self._data, np.int8, count, offset).reshape(len(scales), -1)
-            return (codes * scales[:, None]).ravel()
         block_codes, block_scales = split_blocks(self.read_blocks(name))
         return ((block_codes.astype(np.float32) - 8) * block_scales[:, None]).reshape(-1)
 

@@ -73,7 +73,7 @@ def fit(
     :return: an encoder of these languages
     """
     encoder = fit_space(aligned, dim=dim, seed=seed, lambda_=lambda_, progress=progress, **settings)
-    encoder.reference = hubness.reference(encoder, aligned)
+    encoder.reference = hubness.encode_reference_titles(encoder, aligned)
     return encoder
 
 

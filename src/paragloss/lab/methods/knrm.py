@@ -93,7 +93,7 @@ def fit(
     :return: a reranker of documents in these languages
     """
     query_kind, judged_sets = _make_judged_sets(aligned, query)
-    train_vectors = partial(_get_encoder, published.opened(start) if start else None, dim=dim, seed=seed)
+    train_vectors = partial(_get_encoder, published.open_bag_encoder(start) if start else None, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
     candidate_lists: list[_CandidateList] = []
     for number, fold in enumerate(concept_folds):
