@@ -12,20 +12,23 @@ from paragloss.cli import app
 ROOT = Path(__file__).parents[1]
 
 
+def check_options(command, *arguments):
+    """The words of a command line that begin with dashes are options of the command."""
+    known_flags = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
+    assert {word for word in arguments if word.startswith("--")} <= known_flags
+
+
 def test_the_cluster_has_three_nodes_that_know_each_other_and_outlive_a_restart():
     yaml = pytest.importorskip("yaml")
     services = yaml.safe_load((ROOT / "deploy" / "compose.yml").read_text(encoding="utf-8"))["services"]
     nodes = {name: service for name, service in services.items() if service.get("image", "").startswith("qdrant/")}
-    assert len(nodes) == 3
+    assert len(nodes) == len({node["volumes"][0].split(":")[0] for node in nodes.values()}) == 3
     for name, node in nodes.items():
         assert node["command"][:3] == ["./qdrant", "--uri", f"http://{name}:6335"]
         assert node["command"][3:] in ([], ["--bootstrap", "http://qdrant-1:6335"])
         assert node["environment"]["QDRANT__CLUSTER__ENABLED"] == "true"
         assert node["healthcheck"]
-    assert len({node["volumes"][0].split(":")[0] for node in nodes.values()}) == 3
-    command, *arguments = services["paragloss"]["command"]
-    known_words = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
-    assert {word for word in arguments if word.startswith("--")} <= known_words
+    check_options(*services["paragloss"]["command"])
 
 
 def read_instructions():
@@ -33,24 +36,15 @@ def read_instructions():
     return [line.split(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_it_begins_from_a_named_version_and_ends_as_an_ordinary_user():
+def test_it_begins_from_a_named_version_ends_as_an_ordinary_user_and_needs_keys():
     lines = read_instructions()
-    known_words = {"FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "EXPOSE", "HEALTHCHECK", "ENTRYPOINT", "CMD"}
-    assert {name for name, _ in lines} <= known_words
     assert lines[0][0] == "FROM"
     assert re.fullmatch(r"python:3\.\d+-slim", lines[0][1])
-    assert [arguments_text for name, arguments_text in lines if name == "USER"] == ["paragloss"]
-
-
-def test_its_command_is_one_of_ours_and_others_need_keys():
-    instruction_values = {
-        name: arguments_text for name, arguments_text in read_instructions() if name in ("ENTRYPOINT", "CMD")
-    }
-    assert json.loads(instruction_values["ENTRYPOINT"]) == ["paragloss"]
-    command, *arguments = json.loads(instruction_values["CMD"])
-    known_words = {flag for p in typer.main.get_command(app).commands[command].params for flag in p.opts}
-    assert {word for word in arguments if word.startswith("--")} <= known_words
-    assert "--keys" in arguments
+    values = dict(lines)  # the last of each instruction
+    assert (values["USER"], values["ENTRYPOINT"]) == ("paragloss", '["paragloss"]')
+    command = json.loads(values["CMD"])
+    check_options(*command)
+    assert "--keys" in command
 
 
 def test_its_user_owns_the_folder_that_it_serves():

@@ -10,6 +10,7 @@ import tarfile
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,12 @@ def server() -> Iterator[str]:
     running = Server()
     yield running.url
     running.stop()
+
+
+@pytest.fixture
+def remote(server: str) -> str:
+    """An address on the server where no collection is."""
+    return f"{server}/test-{uuid.uuid4().hex[:8]}"
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-import uuid
 
 import numpy as np
 import pytest
@@ -42,8 +41,8 @@ def test_a_missing_collection_is_an_error(server):
         open_store(f"{server}/nothing")
 
 
-def test_a_server_that_cannot_add_a_vector_says_what_to_do(server):
-    with create_store(f"{server}/t{uuid.uuid4().hex}", dense={"m": 2}, sparse=["terms"]) as store:
+def test_a_server_that_cannot_add_a_vector_says_what_to_do(remote):
+    with create_store(remote, dense={"m": 2}, sparse=["terms"]) as store:
         with pytest.raises(StoreError, match="index into a new one that keeps both models"):
             store.add_dense_vector("other", 2)
         assert dict(store.dense) == {"m": 2}
@@ -144,12 +143,11 @@ def recount_statistics(collection):
     return counted
 
 
-def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(server, monkeypatch):
+def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(remote, monkeypatch):
     monkeypatch.setattr(_writer_fence, "WAIT_SECONDS", 0.5)
-    location = f"{server}/killed-{uuid.uuid4().hex}"
-    with Collection.create(location, default=False) as collection:
+    with Collection.create(remote, default=False) as collection:
         collection.index([Document("d0", "old snow", "en")])
-        process = start_writer(location)
+        process = start_writer(remote)
         collection.maintenance.catch_up()
         assert len(collection.rank([Query("", "rain", "en")], k=9, pipeline="bm25")[0]) == 5  # readers know all of it
         with pytest.raises(InUseError, match=rf"process {process.pid}\): wait until it has finished"):
@@ -159,13 +157,12 @@ def test_one_process_writes_at_a_time_and_a_killed_writer_is_replaced(server, mo
         collection.index([Document("e", "hail", "en")])
         assert collection.count() == 6
         assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
-    assert check_collection(location) == []
+    assert check_collection(remote) == []
 
 
-def test_a_stalled_writer_that_was_replaced_is_refused(server):
-    location = f"{server}/stalled-{uuid.uuid4().hex}"
-    with Collection.create(location, default=False) as collection:
-        process = start_writer(location)
+def test_a_stalled_writer_that_was_replaced_is_refused(remote):
+    with Collection.create(remote, default=False) as collection:
+        process = start_writer(remote)
         collection.maintenance.take_over_writing()
         collection.index([Document("d3", "hail", "en"), Document("e", "hail", "en")])
         output, _ = process.communicate("go on\n" * 20)
@@ -175,13 +172,12 @@ def test_a_stalled_writer_that_was_replaced_is_refused(server):
         assert collection.count() == 6
         assert collection.get(["d3"])[0].text == "hail"
         assert collection.state.index.statistics.to_bytes() == recount_statistics(collection).to_bytes()
-    assert check_collection(location) == []
+    assert check_collection(remote) == []
 
 
-def test_a_collection_without_a_writer_number_gets_one_and_is_recounted(server):
+def test_a_collection_without_a_writer_number_gets_one_and_is_recounted(remote):
     """Versions before this one wrote by the collection's own name, and left batches that nobody folded."""
-    location = f"{server}/before-{uuid.uuid4().hex}"
-    with Collection.create(location, default=False) as collection:
+    with Collection.create(remote, default=False) as collection:
         collection.index([Document("a", "snow", "en")])
         store = collection.state.store
         aliases = [alias.alias_name for alias in store._client.get_collection_aliases(store._name).aliases]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import uuid
 
 import fsspec
 import pytest
@@ -64,9 +63,8 @@ def test_workers_need_a_collection_on_a_server(files, tmp_path):
 
 
 @pytest.mark.slow
-def test_every_document_is_indexed_once_although_a_worker_is_killed(server, files):
-    location = f"{server}/spread-{uuid.uuid4().hex[:8]}"
-    Collection.create(location, default=False).close()
+def test_every_document_is_indexed_once_although_a_worker_is_killed(remote, files):
+    Collection.create(remote, default=False).close()
     (files / "bad.jsonl").write_text("{no JSON\n")
     for folder in "xy":
         (files / folder).mkdir()
@@ -83,16 +81,16 @@ def test_every_document_is_indexed_once_although_a_worker_is_killed(server, file
                 os.kill(victim, signal.SIGKILL)
 
         killed = []
-        report = index_distributed(location, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
+        report = index_distributed(remote, [str(files)], scheduler=cluster.scheduler_address, progress=kill_one)
         assert killed
         assert ["bad.jsonl" in message for message in report.failed] == [True]
-        second_report = index_distributed(location, [str(files)], scheduler=cluster.scheduler_address)
+        second_report = index_distributed(remote, [str(files)], scheduler=cluster.scheduler_address)
         assert (second_report.read, second_report.unchanged) == (0, 8)
-        with Collection.open(location, default=False) as collection:
+        with Collection.open(remote, default=False) as collection:
             collection.correct_language("x/report.en.txt", "nl")
         (files / "x" / "report.en.txt").write_text("The later report of x.")
-        index_distributed(location, [str(files)], scheduler=cluster.scheduler_address)
-    with Collection.open(location, default=False) as collection:
+        index_distributed(remote, [str(files)], scheduler=cluster.scheduler_address)
+    with Collection.open(remote, default=False) as collection:
         ids = sorted(document.id for document in collection.documents())
         assert len(ids) == 62
         assert {"x/report.en.txt", "y/report.en.txt"} < set(ids)
@@ -100,4 +98,4 @@ def test_every_document_is_indexed_once_although_a_worker_is_killed(server, file
         assert (corrected.lang, corrected.text) == ("nl", "The later report of x.")
         assert corrected.meta["path"] == f"file://{files}/x/report.en.txt"
         assert sum(id.startswith("3.jsonl") for id in ids) == 3  # rows without an id are called after their file
-    assert check_collection(location) == []
+    assert check_collection(remote) == []

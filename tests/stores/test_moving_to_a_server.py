@@ -1,7 +1,6 @@
 """From a folder to a real server and back: the same collection to the last bit, and the same answers; a score may
 differ in its last bit, since the two engines add up in different orders."""
 
-import uuid
 from contextlib import closing
 
 import pytest
@@ -26,9 +25,9 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path):
+def test_a_collection_moved_to_a_server_and_back_is_identical(remote, tmp_path):
     train(cr5.fit, demo.concepts(), dim=20).save(tmp_path / "cr5")
-    source, remote, returned = str(tmp_path / "here"), f"{server}/moved-{uuid.uuid4().hex[:8]}", str(tmp_path / "back")
+    source, returned = str(tmp_path / "here"), str(tmp_path / "back")
     with Collection.create(source, models=[str(tmp_path / "cr5")]) as collection:
         collection.index(demo.documents())
     assert copy(source, remote) == copy(remote, returned) == 720
@@ -45,12 +44,11 @@ def test_a_collection_moved_to_a_server_and_back_is_identical(server, tmp_path):
         assert there.delete(["volcano.fr"]) == 1
 
 
-def test_an_alias_switches_to_another_collection_without_a_gap(server, tmp_path):
+def test_an_alias_switches_to_another_collection_without_a_gap(server, remote, tmp_path):
     """Who opened the name before the switch goes on with the old model, who opens it afterwards has the new one."""
     for dim, folder in ((8, "one"), (12, "two")):
         train(cr5.fit, demo.concepts(), dim=dim).save(tmp_path / folder / "cr5")
-    unique = uuid.uuid4().hex[:8]
-    first, second, name = (f"{server}/{word}-{unique}" for word in ("first", "second", "name"))
+    first, second, name = (f"{remote}-{word}" for word in ("first", "second", "name"))
     with Collection.create(
         first, models=[str(tmp_path / "one" / "cr5")], placement=Placement(2, 1, True)
     ) as collection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ RED, GREEN = np.eye(2, 3, dtype=np.float32)[:, None]  # two query vectors, each 
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "folder":
         return str(tmp_path / "collection")
-    return f"{request.getfixturevalue('server')}/test-{uuid.uuid4().hex}"
+    return request.getfixturevalue("remote")
 
 
 @pytest.fixture
