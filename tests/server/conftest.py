@@ -114,6 +114,12 @@ def serve(collection) -> Iterator:
 
 
 @pytest.fixture
+def client(serve):
+    """A client of an application with the usual settings."""
+    return serve()
+
+
+@pytest.fixture
 def process(collection) -> Iterator[ServerProcess]:
     with ServerProcess(collection) as running:
         yield running

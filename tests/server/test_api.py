@@ -18,6 +18,11 @@ from paragloss.server.limits import DEFAULT
 BEE = {"q": "how do bees make honey", "k": 3}
 
 
+def search(client, **params):
+    """The results of a search, of the one for bees if nothing else is given."""
+    return client.get("/api/search", params={**BEE, **params}).json()["results"]
+
+
 def test_a_search_answers_what_the_command_line_prints(serve, collection):
     with Collection.open(collection) as collection_in_use:
         expected = json.loads(json.dumps(collection_in_use.search("how do bees make honey", k=3).as_json()))
@@ -25,8 +30,7 @@ def test_a_search_answers_what_the_command_line_prints(serve, collection):
 
 
 @pytest.mark.parametrize("options", [{}, {"each_language": True}, {"sort": "date"}])
-def test_a_search_explains_each_result_on_request(serve, options):
-    client = serve()
+def test_a_search_explains_each_result_on_request(client, options):
     params = {**BEE, "lang": "en", **options}
     plain, explained = (client.get("/api/search", params={**params, **extra}).json() for extra in ({}, {"why": True}))
     assert len(explained["results"]) >= BEE["k"]
@@ -41,23 +45,22 @@ def test_a_search_explains_each_result_on_request(serve, options):
         assert single["parts"] == client.get("/api/search", params={**params, "why": True}).json()["results"][0]["why"]
 
 
-def test_search_takes_languages_filters_and_pipelines(serve):
-    client = serve()
-    results = client.get("/api/search", params={**BEE, "lang": "en", "to": "fr,hi"}).json()["results"]
+def test_search_takes_languages_filters_and_pipelines(client):
+    results = search(client, lang="en", to="fr,hi")
     assert {hit["lang"] for hit in results} <= {"fr", "hi"}
-    lava = {**BEE, "q": "honey and lava", "where": "meta.concept=volcano"}
-    assert {hit["meta"]["concept"] for hit in client.get("/api/search", params=lava).json()["results"]} == {"volcano"}
-    assert client.get("/api/search", params={**BEE, "pipeline": "cr5"}).json()["results"][0]["fit"] <= 1
+    hits = search(client, q="honey and lava", where="meta.concept=volcano")
+    assert {hit["meta"]["concept"] for hit in hits} == {"volcano"}
+    assert search(client, pipeline="cr5")[0]["fit"] <= 1
 
 
-def test_results_can_be_the_best_of_each_language(serve):
-    results = serve().get("/api/search", params={**BEE, "k": 2, "each_language": True}).json()["results"]
+def test_results_can_be_the_best_of_each_language(client):
+    results = search(client, k=2, each_language=True)
     assert {hit["lang"] for hit in results} == {"ar", "da", "de", "en", "es", "fr", "hi", "it", "ru", "sw", "vi", "zh"}
     assert {hit["meta"]["concept"] for hit in results} == {"honey-bee"}
 
 
-def test_counts_are_those_of_the_best_200(serve):
-    counted = serve().get("/api/counts", params={"q": "how do bees make honey"}).json()
+def test_counts_are_those_of_the_best_200(client):
+    counted = client.get("/api/counts", params={"q": "how do bees make honey"}).json()
     assert counted["query"]["lang"] == "en"
     assert sum(counted["languages"].values()) == counted["of"] == 200
 
@@ -78,20 +81,19 @@ def test_counts_are_those_of_the_best_200(serve):
         ("/api/nothing", 404, "Not Found"),
     ],
 )
-def test_a_bad_request_is_answered_with_an_error_of_one_line(serve, path, status, message):
-    answer = serve().get(path)
+def test_a_bad_request_is_answered_with_an_error_of_one_line(client, path, status, message):
+    answer = client.get(path)
     assert answer.status_code == status
     assert message in answer.json()["error"]
     assert "\n" not in answer.json()["error"]
 
 
-def test_documents_are_added_changed_and_deleted(serve):
-    client = serve()
+def test_documents_are_added_changed_and_deleted(client):
     path = "/api/documents/kites/1"
     creation = client.put(path, json={"text": "En drage flyver i vinden.", "lang": "da", "meta": {"year": 1999}})
     assert creation.json()["documents"] == 721
     assert client.get(path).json()["meta"] == {"year": 1999}
-    results = client.get("/api/search", params={"q": "drage", "lang": "da", "to": "da", "k": 1}).json()["results"]
+    results = search(client, q="drage", lang="da", to="da", k=1)
     assert results[0]["id"] == "kites/1"
     assert client.patch(path, json={"title": "Drage"}).status_code == 200
     stored = client.get(path).json()
@@ -101,8 +103,7 @@ def test_documents_are_added_changed_and_deleted(serve):
     assert client.patch(path, json={"title": "x"}).status_code == 404
 
 
-def test_a_corrected_language_stays_when_the_document_is_sent_again(serve):
-    client = serve()
+def test_a_corrected_language_stays_when_the_document_is_sent_again(client):
     file = {"file": ("boats.txt", b"The boats came back to the harbour before the evening.")}
     client.post("/api/files", files=file)
     assert client.get("/api/documents/boats.txt").json()["lang"] == "en"
@@ -114,18 +115,17 @@ def test_a_corrected_language_stays_when_the_document_is_sent_again(serve):
     assert client.get("/api/documents/boats.txt").json()["lang"] == "en"
 
 
-def test_the_language_of_a_document_is_detected(serve):
-    client = serve()
+def test_the_language_of_a_document_is_detected(client):
     client.post("/api/documents", json=[{"id": "x", "text": "Le facteur apporte une lettre à la maison du village."}])
     assert client.get("/api/documents/x").json()["lang"] == "fr"
 
 
-def test_an_unknown_field_is_an_error(serve):
-    answer = serve().put("/api/documents/x", json={"txt": "oops"})
+def test_an_unknown_field_is_an_error(client):
+    answer = client.put("/api/documents/x", json={"txt": "oops"})
     assert answer.status_code == 422
 
 
-def test_bad_lines_of_a_stream_are_reported_and_the_others_indexed(serve):
+def test_bad_lines_of_a_stream_are_reported_and_the_others_indexed(client):
     lines = [
         b'{"id": "a", "lang": "da", "text": "En bi."}',
         b"nonsense",
@@ -136,7 +136,6 @@ def test_bad_lines_of_a_stream_are_reported_and_the_others_indexed(serve):
         b'{"delete": "volcano.zh"}',
         b'{"id": "a", "lang": "da", "text": "To bier."}',
     ]
-    client = serve()
     report = client.post("/api/bulk", content=b"\n".join(lines)).json()
     assert (report["indexed"], report["deleted"], report["failed"], report["documents"]) == (3, 1, 3, 721)
     assert [error["line"] for error in report["errors"]] == [2, 4, 6]
@@ -161,8 +160,7 @@ def upload(client, name, data, **form):
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-def test_files_are_read_by_their_format(serve):
-    client = serve()
+def test_files_are_read_by_their_format(client):
     assert upload(client, "drage.da.md", b"# Drage\n\nEn drage flyver.\n")[-1]["documents"] == 721
     assert client.get("/api/documents/drage.da.md").json()["title"] == "Drage"
     rows = b"".join(b'{"id": "r%d", "lang": "en", "text": "kite"}\n' % n for n in range(450)) + b"bad\n"
@@ -175,24 +173,22 @@ def test_files_are_read_by_their_format(serve):
 
 
 @needs_tesseract
-def test_progress_through_the_pages_of_a_scan_is_reported(serve, monkeypatch):
+def test_progress_through_the_pages_of_a_scan_is_reported(client, monkeypatch):
     pages, scan = [print_page(text, worse=False) for text in (GERMAN, BREAD)], io.BytesIO()
     pages[0].save(scan, "PDF", save_all=True, append_images=pages[1:], resolution=200)
     monkeypatch.setattr(upload_routes, "PROGRESS_INTERVAL", 0.05)
-    progress = upload(serve(), "book.pdf", scan.getvalue())
+    progress = upload(client, "book.pdf", scan.getvalue())
     assert {"indexed": 0, "page": 1, "pages": 2} in progress
     assert progress[-1]["done"]
 
 
 @pytest.mark.parametrize("name", ["../../etc/evil.txt", "..\\evil.txt", "/evil.txt"])
-def test_a_file_s_name_can_not_lead_anywhere(serve, name):
-    client = serve()
+def test_a_file_s_name_can_not_lead_anywhere(client, name):
     assert upload(client, name, b"harmless words in a file")[-1]["done"]
     assert client.get("/api/documents/evil.txt").status_code == 200
 
 
-def test_an_unreadable_upload_is_an_error_without_a_path_and_loses_nothing(serve):
-    client = serve()
+def test_an_unreadable_upload_is_an_error_without_a_path_and_loses_nothing(client):
     for name, data in (("x.pdf", b"%PDF-1.7 broken"), ("x.bin", b"\x00\x01\x02"), ("x.docx", b"PK\x03\x04junk")):
         line = upload(client, name, data)[-1]
         assert line["error"].startswith(name)
@@ -200,22 +196,20 @@ def test_an_unreadable_upload_is_an_error_without_a_path_and_loses_nothing(serve
     assert client.get("/api/ready").json()["collections"] == {"library": 720}
 
 
-def test_the_glossary_changes_the_next_search(serve):
-    client = serve()
+def test_the_glossary_changes_the_next_search(client):
     client.put("/api/documents/d", json={"text": "En drage flyver over byen.", "lang": "da"})
     params = {"q": "wyvern", "lang": "en", "to": "da", "k": 1}
-    assert client.get("/api/search", params=params).json()["results"] == []
+    assert search(client, **params) == []
     pairs = [{"lang": "en", "word": "wyvern", "to": "da", "meaning": "drage"}]
     assert client.put("/api/glossary", json={"pairs": pairs}).json() == {"pairs": pairs}
-    assert client.get("/api/search", params=params).json()["results"][0]["id"] == "d"
+    assert search(client, **params)[0]["id"] == "d"
     assert client.get("/api/glossary").json() == {"pairs": pairs}
     bad = [{"lang": "en", "word": "a", "to": "en", "meaning": "b"}]
     assert client.put("/api/glossary", json={"pairs": bad}).status_code == 400
     assert client.get("/api/glossary").json() == {"pairs": pairs}
 
 
-def test_collections_models_and_readiness_are_described(serve):
-    client = serve()
+def test_collections_models_and_readiness_are_described(client):
     (library,) = client.get("/api/collections").json()["collections"]
     assert (library["name"], library["documents"], library["languages"]["hi"]) == ("library", 720, 60)
     assert library["pipelines"] == ["bm25", "cr5", "default", "table"]
@@ -223,8 +217,7 @@ def test_collections_models_and_readiness_are_described(serve):
     assert client.get("/api/health").json()["status"] == "ok"
 
 
-def test_metrics_count_requests_and_documents(serve):
-    client = serve()
+def test_metrics_count_requests_and_documents(client):
     client.get("/api/search", params=BEE)
     client.get("/api/search", params={"q": ""})
     client.put("/api/documents/x", json={"text": "words of a new document", "lang": "en"})
@@ -237,8 +230,7 @@ def test_metrics_count_requests_and_documents(serve):
     assert "bees" not in text
 
 
-def test_searches_are_answered_while_documents_are_added(serve):
-    client = serve()
+def test_searches_are_answered_while_documents_are_added(client):
     rows = b"".join(
         b'{"id": "n%d", "lang": "en", "text": "kite number %d in the wind"}\n' % (n, n) for n in range(2000)
     )
@@ -247,7 +239,7 @@ def test_searches_are_answered_while_documents_are_added(serve):
     writing.start()
     during = 0
     while writing.is_alive():
-        results = client.get("/api/search", params=BEE).json()["results"]
+        results = search(client)
         assert results[0]["meta"]["concept"] == "honey-bee"
         during += writing.is_alive()
     assert answers[0]["indexed"] == 2000
@@ -294,8 +286,7 @@ def collection_without_models(tmp_path):
     return path
 
 
-def test_a_request_can_ask_for_the_words_as_typed(serve):
-    client = serve()
+def test_a_request_can_ask_for_the_words_as_typed(client):
     params = {"q": "volcanno erupts", "lang": "en"}
     assert client.get("/api/search", params=params).json()["query"]["suggestion"] == "volcano erupts"
     answer = client.get("/api/search", params={**params, "variants": "false"}).json()

@@ -55,8 +55,7 @@ def bearer(key):
     return {"authorization": f"Bearer {key}"}
 
 
-def test_filtering_by_unknown_fields_writes_nothing_and_is_limited(serve, folder):
-    client = serve()
+def test_filtering_by_unknown_fields_writes_nothing_and_is_limited(client, folder):
     before = set((folder / "c").rglob("*"))
     answer = client.get("/api/search", params={"q": "lamp", "where": [f"f{n}=1" for n in range(10)]})
     assert (answer.status_code, answer.json()["results"]) == (200, [])
@@ -65,8 +64,7 @@ def test_filtering_by_unknown_fields_writes_nothing_and_is_limited(serve, folder
     assert set((folder / "c").rglob("*")) == before
 
 
-def test_a_batch_with_a_bad_document_adds_none(serve):
-    client = serve()
+def test_a_batch_with_a_bad_document_adds_none(client):
     documents = [{"id": f"new{n}", "lang": "en", "text": f"novel {n}"} for n in range(54)]
     documents.append({"id": "bad", "lang": "en", "text": "novel", "meta": {"n": 2**70}})
     assert client.post("/api/documents", json=documents).status_code == 400
@@ -74,8 +72,7 @@ def test_a_batch_with_a_bad_document_adds_none(serve):
     assert client.get("/api/documents/new0").status_code == 404
 
 
-def test_two_windows_change_the_glossary_independently(serve):
-    client = serve()
+def test_two_windows_change_the_glossary_independently(client):
     for pair in PAIRS:
         assert client.patch("/api/glossary", json={"add": [pair]}).status_code == 200
     pairs = client.patch("/api/glossary", json={"remove": [PAIRS[0]], "add": [PAIRS[1]]}).json()["pairs"]
@@ -83,8 +80,7 @@ def test_two_windows_change_the_glossary_independently(serve):
     client.put("/api/glossary", json={"pairs": []})
 
 
-def test_answers_do_not_name_folders_of_the_server(serve, folder):
-    client = serve()
+def test_answers_do_not_name_folders_of_the_server(client, folder):
     (result,) = client.get("/api/search", params={"q": "kite", "lang": "en", "k": 1}).json()["results"]
     assert result["meta"]["path"] == "below/a.en.txt"
     assert client.get(f"/api/documents/{result['id']}").json()["meta"]["path"] == "below/a.en.txt"
@@ -95,8 +91,7 @@ def test_answers_do_not_name_folders_of_the_server(serve, folder):
     library_of(client)["c"].delete(["far"])
 
 
-def test_the_number_of_words_in_a_query_is_limited(serve):
-    client = serve()
+def test_the_number_of_words_in_a_query_is_limited(client):
     for q in ("日" * 1000, "a " * 300):
         assert client.get("/api/search", params={"q": q}).status_code == 422
     assert client.get("/api/search", params={"q": "what is 日本語 and why?", "lang": "en"}).status_code == 200
@@ -230,8 +225,7 @@ def test_a_broken_backup_is_an_error_of_one_line(tmp_path, manifest):
     assert not (tmp_path / "c").exists()
 
 
-def test_unknown_methods_are_counted_together(serve):
-    client = serve()
+def test_unknown_methods_are_counted_together(client):
     for number in range(5):
         client.request(f"FOO{number}", "/api/health")
     assert 'method="other"' in client.get("/metrics").text

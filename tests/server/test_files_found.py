@@ -52,11 +52,6 @@ def collection(folder) -> str:
     return str(folder / "c")
 
 
-@pytest.fixture
-def client(serve):
-    return serve()
-
-
 def search_ids(client, *where, **params):
     answer = client.get("/api/search", params={"q": "bees make honey", "lang": "en", "where": where, **params})
     return [result["id"] for result in answer.json()["results"]]

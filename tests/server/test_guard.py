@@ -20,8 +20,7 @@ def bearer(key):
     return {"Authorization": f"Bearer {key}"}
 
 
-def test_a_foreign_or_malformed_host_name_is_refused(serve):
-    client = serve()
+def test_a_foreign_or_malformed_host_name_is_refused(client):
     foreign = ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", "")
     malformed = ("localhost:8801@evil.com", "localhost:8801/evil.com", "localhost evil.com", "localhost:", "[::1")
     for host in (*foreign, *malformed):
@@ -44,8 +43,7 @@ def test_a_page_of_another_site_cannot_read_unless_it_is_named_in_the_options(se
     assert "access-control-allow-origin" not in serve().get("/api/health", headers=named).headers  # named nowhere
 
 
-def test_a_page_of_another_site_cannot_write(serve):
-    client = serve()
+def test_a_page_of_another_site_cannot_write(client):
     document = {"text": "planted", "lang": "en"}
     no_addresses = ("null", "http://[", "http://[::1", "http://a[b]c", "//", "\x7f")
     origins = [{"origin": origin} for origin in ("https://evil.example", *no_addresses)]
@@ -102,8 +100,8 @@ def test_a_file_of_keys_is_read(tmp_path):
     assert (keys.scope(READ), keys.scope(WRITE), keys.scope("")) == ("read", "write", None)
 
 
-def test_answers_have_headers_that_protect_browsers(serve):
-    headers = serve().get("/").headers
+def test_answers_have_headers_that_protect_browsers(client):
+    headers = client.get("/").headers
     assert "default-src 'self'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
 
