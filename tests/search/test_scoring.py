@@ -219,18 +219,15 @@ def test_candidates_have_a_row_of_features_each(make_collection):
     assert words["vulkan"] > words.get("bienen", 0.0)
 
 
-def test_parts_of_a_compound_in_a_title_count_as_words_of_the_title(make_collection):
-    """The shorter a title is, the more its words count, also where they are parts of a compound."""
-    collection = make_collection(
-        [
-            Document("short", "Hier steht anderer Text.", "de", "Zugverspätung"),
-            Document("long", "Hier steht wieder Text.", "de", "Eine Zugverspätung und sehr viele andere lange Wörter"),
-            Document("other", "Kuchen mit Sahne.", "de", "Kuchen"),
-        ]
-    )
-    candidates = collect_candidates(collection.state, "train", SearchOptions(lang="en"))
+def test_parts_of_a_compound_in_a_title_count_as_words_of_a_title_of_so_many_words(make_collection):
+    """A word with more parts makes a title no longer."""
+    titles = {"two parts": "Zugverkehr", "three parts": "Zugverkehrsordnung"}
+    documents = [Document(id, "Hier steht anderer Text.", "de", title) for id, title in titles.items()]
+    state = make_collection([*documents, Document("other", "Kuchen mit Sahne.", "de", "Kuchen")]).state
+    candidates = collect_candidates(state, "train", SearchOptions(lang="en"))
     title_words = dict(zip(candidates.doc_ids, candidates.features[:, FEATURE_NAMES.index("title_words")], strict=True))
-    assert title_words["short"] > title_words["long"] > 0
+    assert title_words["two parts"] == pytest.approx(title_words["three parts"])
+    assert title_words["two parts"] > 0
     assert "other" not in title_words
 
 
