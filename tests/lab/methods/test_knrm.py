@@ -326,6 +326,9 @@ def test_hard_negatives_change_what_is_learned():
     hard, random = (knrm.fit_judged(judged, dim=8, epochs=1, negatives=kind) for kind in ("hard", "random"))
     assert (hard.meta["negatives"], random.meta["negatives"]) == ("hard", "random")
     assert not np.array_equal(hard.table, random.table)
+    alone = JudgedCollection(judged.queries[:1], dict(list(judged.documents.items())[:1]), judged.qrels)
+    with pytest.raises(InputError, match="hard negatives need two documents"):
+        knrm.fit_judged(alone, dim=8, epochs=1, negatives="hard")
 
 
 def test_the_hinge_has_a_margin_of_one():
