@@ -28,6 +28,15 @@ def test_saving_again_replaces(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
+def test_arrays_of_anything_but_real_numbers_and_texts_are_refused(tmp_path):
+    save(tmp_path / "complex", "toy", meta={}, arrays={"a": np.zeros(3, np.complex64)})
+    with pytest.raises(ModelError, match="complex64: expected real numbers"):
+        load(tmp_path / "complex")
+    save(tmp_path / "nan", "toy", meta={"k1": float("nan")})
+    with pytest.raises(ModelError, match="NaN is no number"):
+        load(tmp_path / "nan")
+
+
 def test_objects_are_refused_and_nothing_is_left_behind(tmp_path):
     with pytest.raises(ValueError, match="Object arrays"):
         save(tmp_path / "model", "toy", meta={}, arrays={"bad": np.array([object()])})

@@ -74,7 +74,7 @@ def test_every_test_that_a_promise_of_security_names_exists():
                 file = name
             assert (ROOT / "tests" / file).is_file(), line
             tests = (ROOT / "tests" / file).read_text(encoding="utf-8")
-            assert name == file or f"\ndef {name}(" in tests, f"{file} has no {name}"
+            assert name == file or f"def {name}(" in tests, f"{file} has no {name}"
 
 
 def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
