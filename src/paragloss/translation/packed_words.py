@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence, Set
 from functools import cache
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -69,39 +70,24 @@ class PackedWordList:
         return f" {b' '.join(words).decode()} "
 
     def find(self, term: str) -> int:
-        """Return the number of a term, -1 if the list does not have it.
-
-        The words of its group are compared in order. `n_shared` counts the bytes that the term shares with the word
-        before the current one, which sorts before the term. A word that shares fewer bytes with its predecessor sorts
-        after the term, which is then missing; one that shares more sorts before it and is skipped.
-        """
+        """Return the number of a term, -1 if the list does not have it."""
         if self._number_by_term is not None:
             return self._number_by_term.get(term, -1)
+        if not self._size:
+            return -1
         key = term.encode()
         group = self._find_group(key)
-        data = self._read_group(group) if self._size else b""
-        offset, n_shared = 0, 0
-        for position in range(GROUP_SIZE):
-            if offset == len(data) or data[offset] < n_shared:
-                return -1
-            term_end = offset + 2 + data[offset + 1]
-            if data[offset] == n_shared:
-                suffix, key_suffix = data[offset + 2 : term_end], key[n_shared:]
-                if suffix >= key_suffix:
-                    return group * GROUP_SIZE + position if suffix == key_suffix else -1
-                n_shared += _count_shared_bytes(suffix, key_suffix)
-            offset = _skip_spelling(data, term_end)
+        for position, (word, _, _) in enumerate(_unpack(self._read_group(group))):
+            if word >= key:
+                return group * GROUP_SIZE + position if word == key else -1
         return -1
 
     def entry(self, number: int) -> tuple[str, str]:
         """Return (term, spelling) of the word with a number."""
         group, position = divmod(number, GROUP_SIZE)
-        data, offset, term = self._read_group(group), 0, b""
-        for _ in range(position + 1):
-            term_end = offset + 2 + data[offset + 1]
-            term = term[: data[offset]] + data[offset + 2 : term_end]
-            offset = _skip_spelling(data, term_end)
-        return term.decode(), _unpack_spelling(term, data[term_end], _added_bytes(data, term_end, offset))
+        words = list(islice(_unpack(self._read_group(group)), position + 1))
+        term, code, added = words[position]
+        return term.decode(), _unpack_spelling(term, code, added)
 
     def _find_group(self, key: bytes) -> int:
         """Return the last group whose first word is not greater than the key; group 0 if all are."""
@@ -119,24 +105,17 @@ class PackedWordList:
 
 def _unpack(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
     """Yield (term, first byte of the spelling, bytes added) of each word of one or more groups."""
-    term, offset, end = b"", 0, len(data)
-    while offset < end:
-        term_end = offset + 2 + data[offset + 1]
-        term = term[: data[offset]] + data[offset + 2 : term_end]
-        offset = _skip_spelling(data, term_end)
-        yield term, data[term_end], _added_bytes(data, term_end, offset)
-
-
-def _skip_spelling(data: bytes, term_end: int) -> int:
-    """Return the offset of the next word, given where a word's spelling begins."""
-    added = data[term_end] & _ADDED_BITS
-    return term_end + 1 + added if added != _COMPLETE_SPELLING else term_end + 2 + data[term_end + 1]
-
-
-def _added_bytes(data: bytes, term_end: int, next_offset: int) -> bytes:
-    """Return the letters of a spelling, which begins at `term_end`."""
-    has_length = data[term_end] & _ADDED_BITS == _COMPLETE_SPELLING
-    return data[term_end + 1 + has_length : next_offset]
+    term, offset = b"", 0
+    while offset < len(data):
+        n_shared, n_further = data[offset], data[offset + 1]
+        term_end = offset + 2 + n_further
+        term = term[:n_shared] + data[offset + 2 : term_end]
+        code = data[term_end]
+        added_start, n_added = term_end + 1, code & _ADDED_BITS
+        if n_added == _COMPLETE_SPELLING:
+            added_start, n_added = term_end + 2, data[term_end + 1]
+        offset = added_start + n_added
+        yield term, code, data[added_start:offset]
 
 
 def _unpack_spelling(term: bytes, code: int, added: bytes) -> str:
