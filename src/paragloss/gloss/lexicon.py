@@ -32,7 +32,7 @@ from paragloss.translation.compounds import COMPOUND_LINKERS, split_compound
 from paragloss.translation.packed_words import PackedWordList, pack_words
 
 KIND = "lexicon"
-#: The hash of an encoded key. The hash of a beginning may be passed as second argument to continue it.
+#: The hash of an encoded key.
 hash_key = zlib.crc32
 #: Origins of a meaning: written by hand, from dictionaries, from aligned texts, from both.
 SOURCES = ("hand", "dictionary", "texts", "dictionary and texts")
@@ -181,12 +181,9 @@ class Lexicon:
         kind = PARTS_OF_SPEECH[self._views["kinds"][number]]
         return LexiconEntry(self._english_text(number), weight, SOURCES[cell >> 26 & 3], bool(cell >> 28 & 1), kind)
 
-    def contains_hashes(self, hashes: Sequence[int], lang: str) -> list[bool]:
-        """Say for each hash of a key whether the language has it, with one array operation for all."""
-        first, last = self._key_ranges[lang]
-        keys, queries = self._arrays["keys"][first:last], np.array(hashes, np.uint32)
-        matches = keys[np.minimum(keys.searchsorted(queries), len(keys) - 1)] == queries
-        return list(matches.tolist())
+    def has_key(self, key: str, lang: str) -> bool:
+        """Say whether a language has a word or phrase."""
+        return self._find_position(key, lang) >= 0
 
     def has_meaning(self, text: str) -> bool:
         """Say whether some word of any language means exactly this."""
@@ -267,38 +264,29 @@ def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lex
 
 def _find_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> dict[int, int]:
     """Map the first word of each known phrase to the end of the longest one that begins there."""
-    if lang not in lexicon.langs:
-        return {}
-    sequences = list(_hash_phrases(keys, adjacent, lang))
-    is_phrase = lexicon.contains_hashes([phrase_hash for _, _, phrase_hash in sequences], lang)
+    separator = "" if lang in UNSPACED_LANGUAGES else " "
     phrase_ends = {}
-    for (first, end, _), is_known in zip(sequences, is_phrase, strict=True):
-        if is_known:
-            phrase_ends[first] = end  # longer phrases come later
+    for first in range(len(keys)):
+        for end in _list_phrase_ends(keys, adjacent, first, lang):
+            if lexicon.has_key(separator.join(keys[first:end]).lower(), lang):
+                phrase_ends[first] = end  # longer phrases come later
     return phrase_ends
 
 
-def _hash_phrases(keys: Sequence[str], adjacent: Sequence[bool], lang: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (number of the first word, end, hash of the key) of every sequence of words that may be a phrase.
-
-    Of sequences with the same first word the shorter ones come first. None is longer than four words.
+def _list_phrase_ends(keys: Sequence[str], adjacent: Sequence[bool], first: int, lang: str) -> Iterator[int]:
+    """Yield the end of every sequence of words that may be a phrase and begins with a word, shorter ones first.
 
     :param keys: the words of a sentence, spelled as keys of the lexicon are.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
+    :param first: the number of the word that the sequences begin with.
     """
-    is_unspaced = lang in UNSPACED_LANGUAGES
-    max_letters = _MAX_UNSPACED_PHRASE_LETTERS if is_unspaced else sys.maxsize
-    separator = b"" if is_unspaced else b" "
-    encoded_keys = [key.lower().encode("utf-8", "replace") for key in keys]
-    for first in range(len(keys)):
-        phrase_hash = hash_key(encoded_keys[first])
-        n_letters = len(keys[first])
-        for last in range(first + 1, min(first + _MAX_PHRASE_WORDS, len(keys))):
-            n_letters += len(keys[last])
-            if not adjacent[last - 1] or n_letters > max_letters:
-                break
-            phrase_hash = hash_key(separator + encoded_keys[last], phrase_hash)
-            yield first, last + 1, phrase_hash
+    max_letters = _MAX_UNSPACED_PHRASE_LETTERS if lang in UNSPACED_LANGUAGES else sys.maxsize
+    n_letters = len(keys[first])
+    for last in range(first + 1, min(first + _MAX_PHRASE_WORDS, len(keys))):
+        n_letters += len(keys[last])
+        if not adjacent[last - 1] or n_letters > max_letters:
+            return
+        yield last + 1
 
 
 @lru_cache(maxsize=50_000)
