@@ -6,6 +6,7 @@ import numpy as np
 
 from paragloss.bm25 import Layout
 from paragloss.collection import Collection, embeddings, preparation, train, writer
+from paragloss.collection.backfill import EncodingTask, PassageCache
 from paragloss.index.terms import TermIndex
 from paragloss.lab.methods import cr5
 from paragloss.statistics import DRIFT
@@ -26,6 +27,22 @@ def test_documents_prepared_together_get_the_vectors_that_each_gets_by_itself_or
         np.testing.assert_allclose(row, embeddings.encode_rows(model, [document])[0], atol=1e-6)
         assert row.any()
     assert not dense["cr5"][3].any()
+
+
+def test_a_passage_that_several_documents_have_is_encoded_once_and_each_gets_its_vector():
+    document, shared = Document("a", "", "en"), frozenset({"licence"})
+    tasks = [
+        EncodingTask(document, "title 1", ["licence", "own 1"], shared),
+        EncodingTask(document, "title 2", ["own 2", "licence"], shared),
+    ]
+    cache, encoded = PassageCache(), []
+    for task in tasks:
+        texts = cache.list_texts([task])
+        encoded.append(texts)
+        [encoded_task] = cache.assign_rows([task], [f"vector of {text}" for text in texts])
+        assert encoded_task.title == f"vector of {task.title}"
+        assert encoded_task.passages == [f"vector of {passage}" for passage in task.passages]
+    assert encoded == [["title 1", "licence", "own 1"], ["title 2", "own 2"]]
 
 
 def test_weights_are_exact_where_that_costs_little():
