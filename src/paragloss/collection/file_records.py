@@ -268,7 +268,7 @@ class FileTracker:
         else:
             self._unlisted_folders.append(os.path.abspath(path))
 
-    def follow(self, documents: Iterator[Document]) -> Iterator[Document]:
+    def track_documents(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield the documents, each noted with the file that is being read."""
         for document in documents:
             self._document_count += 1

@@ -74,36 +74,38 @@ def index(
     documents: Iterable[Document],
     options: IndexOptions,
     *,
-    begin: Callable[[], None] = lambda: None,
+    before_write: Callable[[], None] = lambda: None,
 ) -> int:
     """Add or replace documents, and do what makes searching them quick.
 
-    :param begin: is called before each batch is written; `options.progress` is told when it is safe on disk.
+    :param before_write: is called before each batch is written; `options.progress` is told when it is safe on disk.
     :return: how many documents were written.
     """
     if isinstance(documents, Document | Mapping | str):
         raise InputError(f"index takes several documents, got one {type(documents).__name__}: put it in a list")
     state.cache.clear()
-    written_count = _write_all(state, documents, options, begin)
+    written_count = _write_all(state, documents, options, before_write)
     if options.encode:
         _encode_all_deferred(state, options.encoding)
     build_graph_if_due(state)
     return written_count
 
 
-def _write_all(state: State, documents: Iterable[Document], options: IndexOptions, begin: Callable[[], None]) -> int:
+def _write_all(
+    state: State, documents: Iterable[Document], options: IndexOptions, before_write: Callable[[], None]
+) -> int:
     """Write documents batch by batch, and warn of those that seem not to be in their language.
 
     The weights of terms are refreshed even if reading or writing fails, because earlier batches have been written.
 
     :param options: how documents are prepared; `options.progress` is told how many are safe on disk.
-    :param begin: is called before each batch is written.
+    :param before_write: is called before each batch is written.
     :return: how many documents were written.
     """
     written_count = 0
     warned_langs: set[str] = set()
     try:
-        for batch in _write_batches(state, documents, options, begin):
+        for batch in _write_batches(state, documents, options, before_write):
             written_count += len(batch)
             _warn_of_foreign_texts(state, batch, warned_langs)
             if options.progress:
@@ -123,16 +125,16 @@ def _refresh_weights(state: State, written_count: int) -> None:
 
 
 def _write_batches(
-    state: State, documents: Iterable[Document], options: IndexOptions, begin: Callable[[], None]
+    state: State, documents: Iterable[Document], options: IndexOptions, before_write: Callable[[], None]
 ) -> Iterator[list[Document]]:
     """Prepare and write documents; yield each batch when it is safe on disk.
 
-    :param begin: is called before each batch is written.
+    :param before_write: is called before each batch is written.
     """
     batches = _make_batches(documents, BATCH_SIZE)
     for batch, counted, vectors in _prepare(state, batches, options.lang, options.workers):
         unchanged_vectors = read_unchanged_vectors(state.store, state.models, batch)
-        begin()
+        before_write()
         state.index.add(batch, {**vectors, **unchanged_vectors}, counted=counted, drift=ROUGH_TOLERANCE)
         yield batch
 
@@ -239,9 +241,8 @@ def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracke
     documents = read_sources(
         state.store, paths, options.on_error, tracker=tracker, readers=options.workers, scanning=options.scanning
     )
-    read_count = index(
-        state, tracker.follow(documents), replace(options, progress=report_progress), begin=tracker.save_pending
-    )
+    index_options = replace(options, progress=report_progress)
+    read_count = index(state, tracker.track_documents(documents), index_options, before_write=tracker.save_pending)
     tracker.mark_safe(read_count)
     tracker.save()
     return read_count
