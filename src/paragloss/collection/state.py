@@ -111,7 +111,7 @@ class State:
             encoders={name: model for name, model in models if isinstance(model, Encoder)},
             translators=apply_glossary(self.translators(), self.glossary),
             rerankers={name: model for name, model in models if isinstance(model, Reranker)},
-            documents=self.documents,
+            read_documents=self.documents,
             machine=self.engine_settings.engine,
             cache=self.cache,
             choosers={name: model for name, model in models if isinstance(model, TranslationChooser)},

@@ -341,6 +341,13 @@ class _Entries(NamedTuple):
         return _Entries(self.ids[rows], self.words[rows], self.clauses[rows], self.counts[rows])
 
 
+class _OwnWords(NamedTuple):
+    """The words of a query as they are, and where translations of documents may hold them."""
+
+    words: list[tuple[str, str]]  # the query's term and the word
+    entries: _Entries
+
+
 class _TableBuilder:
     """Steps from clauses to a `ClauseTable`."""
 
@@ -378,7 +385,9 @@ class _TableBuilder:
         weights = self._weigh_clauses(terms)
         entry_lists = self._list_entries(terms, weights.counts)
         if translation_field(self.source_language) in self.layout.fields:
-            entry_lists.append(self._list_document_translations(words))
+            own_words = self._list_own_words(first_number=len(words))
+            words += own_words.words
+            entry_lists.append(own_words.entries)
         entries = self._sort_entries(_Entries.concatenate(entry_lists))
         return ClauseTable(
             statistics=self.statistics,
@@ -420,14 +429,15 @@ class _TableBuilder:
 
         :param terms: the alternatives, those of one clause after the other.
         """
-        first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))
+        first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))  # (n_clauses,)
         text_df = self._count_matching_documents("text", INNER, terms)
         title_df = self._count_matching_documents("title", TITLE_SUBWORDS, terms)
         term_df = np.stack([text_df, title_df])  # (2, n_terms)
         documents_per_language = np.stack([self._count_documents("text"), self._count_documents("title")])
         documents = documents_per_language[:, self.row_of_clause]  # (2, n_clauses)
+        # How much each alternative counts, (n_terms,), and how many documents match each clause, (2, n_clauses):
         counts, clause_df = temper_alternatives(terms.probabilities, term_df, first_terms, documents)
-        importance = np.array([clause.weight for _, clause in self.clause_list])
+        importance = np.array([clause.weight for _, clause in self.clause_list])  # (n_clauses,)
         body_weights, title_weights = importance * compute_idf(documents, clause_df)
         return _ClauseWeights(counts, clause_df[0], body_weights, title_weights)
 
@@ -485,28 +495,29 @@ class _TableBuilder:
                 entry_lists.append(_Entries(ids, terms.words, terms.clauses, field_counts))
         return entry_lists
 
-    def _list_document_translations(self, words: list[tuple[str, str]]) -> _Entries:
-        """List the entries of the query's own words in the field of documents' translations.
+    def _list_own_words(self, first_number: int) -> _OwnWords:
+        """List the query's own words with their entries in the field of documents' translations.
 
         Documents may have been translated into the query's language when they were indexed. Their translations are in
         a field of their own, where the query's words are looked for as they are.
 
-        :param words: the list of words (the query's term, the alternative); the words of these entries are appended.
+        :param first_number: the number of the first of these words in the list of all words.
         """
         field = translation_field(self.source_language)
         analyze = analyzer(self.source_language).terms
+        words: list[tuple[str, str]] = []
         entry_lists = []
         for clause_number, (lang, clause) in enumerate(self.clause_list):
             terms = analyze(clause.source)
             entries = _Entries(
                 ids=self.statistics.ids(field, lang, terms),  # by the language of the document, as in every field
-                words=len(words) + np.arange(len(terms)),
+                words=first_number + len(words) + np.arange(len(terms)),
                 clauses=np.full(len(terms), clause_number),
                 counts=np.full(len(terms), 1 / max(len(terms), 1)),
             )
             entry_lists.append(entries)
             words += [(clause.source, term) for term in terms]
-        return _Entries.concatenate(entry_lists)
+        return _OwnWords(words, _Entries.concatenate(entry_lists))
 
     def _sort_entries(self, entries: _Entries) -> _Entries:
         """Return the entries that occur in documents, ordered by id."""

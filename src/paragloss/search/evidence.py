@@ -52,34 +52,37 @@ def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanati
     )
 
 
-def explain_mixture(weighted: Sequence[tuple[float, RankedList]], document: Document, score: float) -> ScoreExplanation:
+def explain_mixture(
+    weighted_rankings: Sequence[tuple[float, RankedList]], document: Document, score: float
+) -> ScoreExplanation:
     """Explain the expected score of a document when it is not certain which of several rankings is the right one.
 
     A query may be in one of two languages, for example: there is a ranking for each reading of it.
 
-    :param weighted: each ranking with the probability that it is the right one.
+    :param weighted_rankings: each ranking with the probability that it is the right one.
     :param score: the expected score: the sum of probability times score over the rankings.
     :return: parts of the explanations of all rankings, scaled by their probabilities; or, if scores are probabilities,
         the explanation by one ranking and a part for the doubt.
     """
-    if any(ranking.has_probabilities for _, ranking in weighted):
-        return _explain_expected_probability(weighted, document, score)
-    explanations = [(share, ranking.explain(document)) for share, ranking in weighted]
+    if any(ranking.has_probabilities for _, ranking in weighted_rankings):
+        return _explain_expected_probability(weighted_rankings, document, score)
+    explanations = [(share, ranking.explain(document)) for share, ranking in weighted_rankings]
     return add_explanations(explanation.scale_to(share * explanation.score) for share, explanation in explanations)
 
 
 def _explain_expected_probability(
-    weighted: Sequence[tuple[float, RankedList]], document: Document, score: float
+    weighted_rankings: Sequence[tuple[float, RankedList]], document: Document, score: float
 ) -> ScoreExplanation:
     """Explain an expected probability by the ranking that contributes most to it.
 
     Explanations of probabilities split log-odds, and log-odds of several rankings do not add up. So one part more
     (DOUBT) is the difference between the log-odds of the expected probability and those in that ranking.
 
-    :param weighted: each ranking with the probability that it is the right one.
+    :param weighted_rankings: each ranking with the probability that it is the right one.
     :param score: the expected probability.
     """
-    _, main_ranking = max(weighted, key=lambda weighted_one: weighted_one[0] * weighted_one[1].score_of(document.id))
+    expected_scores = [share * ranking.score_of(document.id) for share, ranking in weighted_rankings]
+    _, main_ranking = weighted_rankings[expected_scores.index(max(expected_scores))]
     explanation = main_ranking.explain(document)
     expected_log_odds = math.log(score / (1 - score))
     doubt = expected_log_odds - explanation.score

@@ -18,7 +18,7 @@ class Expanded:
     def __init__(
         self,
         searcher: Searcher,
-        documents: Callable[[Sequence[str]], Sequence[Document]],
+        read_documents: Callable[[Sequence[str]], Sequence[Document]],
         idf: Callable[[str, str], float],
         *,
         depth: int = 10,
@@ -28,14 +28,14 @@ class Expanded:
     ) -> None:
         """Expand the queries of a searcher.
 
-        :param documents: reads documents by their ids.
+        :param read_documents: reads documents by their ids.
         :param idf: returns the inverse document frequency of a term, given its language and the term.
         :param depth: how many documents of the first search are used.
         :param terms: how many new words are added to the query.
         :param alpha: the weight of the query's own words, to which the documents may add.
         :param beta: the weight of the best new word.
         """
-        self.searcher, self._documents, self._idf = searcher, documents, idf
+        self.searcher, self._read_documents, self._idf = searcher, read_documents, idf
         self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
@@ -54,7 +54,7 @@ class Expanded:
         :param ranking: the best documents of a first search; those in other languages lend no words.
         :return: the query with more clauses, whose text has the new words as well.
         """
-        documents = self._documents([hit.id for hit in ranking])
+        documents = self._read_documents([hit.id for hit in ranking])
         clauses = rocchio(
             as_clauses(query),
             documents,

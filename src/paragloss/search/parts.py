@@ -72,7 +72,7 @@ class Parts(NamedTuple):
     encoders: Mapping[str, Encoder]
     translators: Mapping[str, Translator]
     rerankers: Mapping[str, Reranker]
-    documents: Callable[[Sequence[str]], Sequence[Document]]
+    read_documents: Callable[[Sequence[str]], Sequence[Document]]
     #: The name of the translation engine.
     machine: str = ""
     #: What takes long to compute from the documents, kept from query to query.
@@ -390,7 +390,9 @@ def make_feedback_translator(
     """
     parts, source = search.parts, search.source
     searcher = Lexical(parts.store, parts.statistics, weights=choose_field_weights(parts.statistics, None))
-    return FeedbackExpander(searcher, parts.documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta)
+    return FeedbackExpander(
+        searcher, parts.read_documents, partial(parts.idf, source), depth=depth, terms=terms, beta=beta
+    )
 
 
 def make_feedback_searcher(
@@ -410,7 +412,7 @@ def make_feedback_searcher(
     :param beta: the weight of the best added word.
     """
     parts = search.parts
-    return Expanded(searcher, parts.documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
+    return Expanded(searcher, parts.read_documents, parts.idf, depth=depth, terms=terms, alpha=alpha, beta=beta)
 
 
 def make_cooccurrence_translator(
@@ -453,7 +455,7 @@ def _iterate_texts(parts: Parts, lang: str) -> Iterable[str]:
 
 def make_reranked_searcher(search: SearchContext, searcher: Searcher, name: str, *, depth: int = 100) -> Searcher:
     """Make a searcher whose best `depth` hits are scored again by a reranker."""
-    return Reranked(searcher, search.parts.rerankers[name], search.parts.documents, depth=depth)
+    return Reranked(searcher, search.parts.rerankers[name], search.parts.read_documents, depth=depth)
 
 
 # Fusions

@@ -36,18 +36,18 @@ class Reranked:
         self,
         searcher: Searcher,
         reranker: Reranker,
-        documents: Callable[[Sequence[str]], Sequence[Document]],
+        read_documents: Callable[[Sequence[str]], Sequence[Document]],
         *,
         depth: int = 100,
     ) -> None:
         """Rerank the hits of a searcher.
 
-        :param documents: reads documents by their ids.
+        :param read_documents: reads documents by their ids.
         :param depth: how many hits are reranked.
         """
         self.searcher = searcher
         self.reranker = reranker
-        self.documents = documents
+        self.read_documents = read_documents
         self.depth = depth
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
@@ -78,11 +78,11 @@ class Reranked:
     def _read_documents(self, query: Query, hits: Sequence[Hit]) -> list[Document]:
         """Read the documents whose language the reranker knows; none if it does not know the query's."""
         if not isinstance(self.reranker, Multilingual):
-            return list(self.documents([hit.id for hit in hits]))
+            return list(self.read_documents([hit.id for hit in hits]))
         langs = self.reranker.langs
         if query.lang not in langs:
             return []
-        return [document for document in self.documents([hit.id for hit in hits]) if document.lang in langs]
+        return [document for document in self.read_documents([hit.id for hit in hits]) if document.lang in langs]
 
     def _score(self, query: Query, documents: Sequence[Document], searcher_scores: Mapping[str, float]) -> Floats:
         """Return the reranker's score of each document; `searcher_scores` has the searcher's by document id."""
