@@ -58,6 +58,11 @@ def test_links_are_read_both_ways(tmp_path):
         judgments.read_links(plain)
 
 
+def test_links_in_both_directions_are_mutual():
+    pairs = [("a", "b"), ("b", "a"), ("a", "c"), ("d", "d"), ("e", "a"), ("a", "e")]
+    assert judgments.find_mutual_links(pairs) == {"a": {"b", "e"}, "b": {"a"}, "e": {"a"}}
+
+
 def make_judged(queries=100, documents=60):
     aligned = [Concept(str(i), {"en": f"word {i}.", "fr": f"mot {i}."}) for i in range(documents)]
     judged = judgments.from_aligned(aligned, source="en", target="fr")

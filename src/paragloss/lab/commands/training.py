@@ -89,6 +89,7 @@ def tune(
     module = load_method(method, "tune")
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
     settings = parse_settings(method, module.tune, texts_by_flag)
+    # What a method is tuned on is the first argument of its function: judgments, or aligned texts.
     first_argument = next(iter(inspect.signature(module.tune).parameters))
     if first_argument == "judged":
         tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)

@@ -105,9 +105,10 @@ class Nested(StructuredSearcher):
         :param request: the vector whose dot product with a document is its score
         :param clauses: the clauses that must match
         """
-        df, term_ids = min((self._count_documents(clause), clause.list_ids()) for clause in clauses)
-        clause_request = make_sparse_vector(dict.fromkeys(term_ids, 1.0))
-        candidate_ids = [hit.id for hit in self._find_candidates(clause_request, df, where)]
+        rarest_clause = min(clauses, key=self._count_documents)
+        clause_request = make_sparse_vector(dict.fromkeys(rarest_clause.list_ids(), 1.0))
+        candidates = self._find_candidates(clause_request, self._count_documents(rarest_clause), where)
+        candidate_ids = [hit.id for hit in candidates]
         matching = self._filter_documents(candidate_ids, clauses)
         return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
 

@@ -261,9 +261,7 @@ def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterato
     ritz = basis.find_ritz_pairs()
     while basis.V.shape[1] < basis.sizes.limit and basis.expansions < MAX_EXPANSIONS:
         captured = float(ritz.values[: basis.rank].sum())
-        if basis.V.shape[1] + basis.sizes.expansion > basis.sizes.before_compression:
-            basis.compress(ritz)
-            ritz = basis.find_ritz_pairs()
+        ritz = _make_room(basis, ritz)
         new_directions = orthonormalize(basis.arrays, _take_largest_residuals(basis, ritz), basis.V)
         if not new_directions.shape[1]:
             return
@@ -274,6 +272,14 @@ def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterato
         new_captured = float(ritz.values[: basis.rank].sum())
         if new_captured - captured < tolerance * new_captured:
             return
+
+
+def _make_room(basis: _Basis, ritz: _RitzPairs) -> _RitzPairs:
+    """Compress a basis that is too wide for another expansion; return the eigenpairs within what it holds then."""
+    if basis.V.shape[1] + basis.sizes.expansion <= basis.sizes.before_compression:
+        return ritz
+    basis.compress(ritz)
+    return basis.find_ritz_pairs()
 
 
 def _take_largest_residuals(basis: _Basis, ritz: _RitzPairs) -> Dense:
