@@ -67,7 +67,7 @@ def tacm(sessions: Iterable[Session], *, rounds: int = 30, patience: float = 30.
         probabilities = _update_probabilities(log, probabilities)
     satisfied_endings = _estimate_satisfied_endings(log, probabilities)
     satisfied_visits = _estimate_satisfied_visits(log, satisfied_endings)
-    satisfaction = _average_by_document(log.visits.document, satisfied_visits, n_pairs)
+    satisfaction = _average_by_document(log.visits.documents, satisfied_visits, n_pairs)
     return ClickModel(log.scores(probabilities.attraction), log.scores(satisfaction), probabilities.examination)
 
 
@@ -84,32 +84,32 @@ class _ShownResult(NamedTuple):
 class _Visit(NamedTuple):
     """A document that was opened."""
 
-    document: int
+    document: int  # number of the pair of query and document
     seconds: float  # nan if unknown
     ending: int  # number of the session's ending if this was the last click, else -1
 
 
 class _ShownResults(NamedTuple):
-    """The results shown in all sessions as arrays, (shown results,) each."""
+    """The results shown in all sessions as arrays, (shown results,) each; see `_ShownResult`."""
 
-    document: Integers  # number of the pair of query and document
-    last_rank: Integers  # rank of the click before; 0 if there was none
-    rank: Integers
+    documents: Integers
+    last_ranks: Integers
+    ranks: Integers
     is_opened: npt.NDArray[np.bool_]
-    ending: Integers  # number of the session's ending for results after the last click, else -1
+    endings: Integers
 
     @classmethod
     def gather(cls, results: Sequence[_ShownResult]) -> _ShownResults:
         """Make arrays of shown results."""
-        document, last_rank, rank, is_opened, ending = np.array(results, np.int64).T
-        return cls(document, last_rank, rank, is_opened.astype(bool), ending)
+        documents, last_ranks, ranks, is_opened, endings = np.array(results, np.int64).T
+        return cls(documents, last_ranks, ranks, is_opened.astype(bool), endings)
 
 
 class _Visits(NamedTuple):
-    """The visits of all sessions as arrays, (visits,) each."""
+    """The visits of all sessions as arrays, (visits,) each; see `_Visit`."""
 
-    document: Integers  # number of the pair of query and document
-    ending: Integers  # number of the session's ending if this was the last click, else -1
+    documents: Integers
+    endings: Integers
     sufficient_time: Doubles  # probability that the visit was long enough to satisfy
 
     @classmethod
@@ -118,10 +118,9 @@ class _Visits(NamedTuple):
 
         :param patience: in seconds, see `tacm`
         """
-        seconds = np.array([visit.seconds for visit in visits], np.float64)
-        document = np.array([visit.document for visit in visits], np.int64)
-        ending = np.array([visit.ending for visit in visits], np.int64)
-        return cls(document, ending, _estimate_sufficient_time(seconds, patience))
+        documents, seconds, endings = np.array(visits, np.float64).reshape(-1, len(_Visit._fields)).T
+        sufficient_time = _estimate_sufficient_time(seconds, patience)
+        return cls(documents.astype(np.int64), endings.astype(np.int64), sufficient_time)
 
 
 class _FlatLog(NamedTuple):
@@ -135,7 +134,7 @@ class _FlatLog(NamedTuple):
     @property
     def n_ranks(self) -> int:
         """The lowest rank of a result and one more, as ranks count from 1 and rank 0 stands for no click."""
-        return int(self.results.rank.max()) + 1
+        return int(self.results.ranks.max()) + 1
 
     def scores(self, values: Doubles) -> Scores:
         """Arrange a value for each pair of query and document as query -> document id -> value."""
@@ -228,32 +227,32 @@ def _estimate_satisfied_endings(log: _FlatLog, probabilities: _Probabilities) ->
     :param probabilities: as they are estimated so far
     """
     results, visits = log.results, log.visits
-    is_last_visit, is_trailing = visits.ending >= 0, results.ending >= 0
-    satisfying = probabilities.power[visits.document] * visits.sufficient_time  # (visits,)
+    is_last_visit, is_trailing = visits.endings >= 0, results.endings >= 0
+    satisfying = probabilities.power[visits.documents] * visits.sufficient_time  # (visits,)
     satisfied = np.zeros(log.n_endings)
-    satisfied[visits.ending[is_last_visit]] = satisfying[is_last_visit]
-    examination = probabilities.examination[results.last_rank, results.rank]  # (shown results,)
-    not_opened = 1 - probabilities.attraction[results.document] * examination
+    satisfied[visits.endings[is_last_visit]] = satisfying[is_last_visit]
+    examination = probabilities.examination[results.last_ranks, results.ranks]  # (shown results,)
+    not_opened = 1 - probabilities.attraction[results.documents] * examination
     log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
-    np.add.at(log_silence, results.ending[is_trailing], np.log(not_opened[is_trailing]))
+    np.add.at(log_silence, results.endings[is_trailing], np.log(not_opened[is_trailing]))
     looked_on = (1 - satisfied) * np.exp(log_silence)
     return np.asarray(satisfied / (satisfied + looked_on))
 
 
 def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Doubles:
     """Estimate how likely each visit satisfied the reader, (visits,); one that was followed by another did not."""
-    is_last = log.visits.ending >= 0
+    is_last = log.visits.endings >= 0
     satisfied = np.zeros(len(is_last))
-    satisfied[is_last] = satisfied_endings[log.visits.ending[is_last]]
+    satisfied[is_last] = satisfied_endings[log.visits.endings[is_last]]
     return satisfied
 
 
 def _update_probabilities(log: _FlatLog, probabilities: _Probabilities) -> _Probabilities:
     """Do one round of expectation maximisation."""
     satisfied_endings = _estimate_satisfied_endings(log, probabilities)
-    is_trailing = log.results.ending >= 0
+    is_trailing = log.results.endings >= 0
     looked_on = np.ones(len(is_trailing))  # (shown results,) how likely the reader had not stopped before this result
-    looked_on[is_trailing] = 1 - satisfied_endings[log.results.ending[is_trailing]]
+    looked_on[is_trailing] = 1 - satisfied_endings[log.results.endings[is_trailing]]
     attraction, examination = _update_attraction_and_examination(log, probabilities, looked_on)
     return _Probabilities(attraction, _update_power(log, probabilities, satisfied_endings), examination)
 
@@ -272,8 +271,8 @@ def _update_attraction_and_examination(
     """
     results, n_ranks = log.results, log.n_ranks
     attracted, examined = _estimate_attracted_and_examined(results, probabilities, looked_on)
-    attraction = _average_by_document(results.document, attracted, len(log.numbers))
-    rank_pairs = results.last_rank * n_ranks + results.rank
+    attraction = _average_by_document(results.documents, attracted, len(log.numbers))
+    rank_pairs = results.last_ranks * n_ranks + results.ranks
     examination = _estimate_rates(rank_pairs, examined, looked_on, n_ranks * n_ranks)
     return attraction, examination.reshape(n_ranks, n_ranks)
 
@@ -291,8 +290,8 @@ def _estimate_attracted_and_examined(
     :param looked_on: (shown results,) how likely the reader had not stopped before the result
     :return: the two probabilities, (shown results,) each
     """
-    attraction = probabilities.attraction[results.document]  # (shown results,) before looking at the click
-    examination = probabilities.examination[results.last_rank, results.rank]  # (shown results,) likewise
+    attraction = probabilities.attraction[results.documents]  # (shown results,) before looking at the click
+    examination = probabilities.examination[results.last_ranks, results.ranks]  # (shown results,) likewise
     not_opened = 1 - attraction * examination
     attracted_unopened = looked_on * attraction * (1 - examination) / not_opened + (1 - looked_on) * attraction
     examined_unopened = looked_on * examination * (1 - attraction) / not_opened
@@ -306,12 +305,12 @@ def _update_power(log: _FlatLog, probabilities: _Probabilities, satisfied_ending
 
     A satisfied reader met a document with the power to satisfy and stayed long enough; one who looked on did not.
     """
-    power = probabilities.power[log.visits.document]  # (visits,) how likely the document can satisfy
+    power = probabilities.power[log.visits.documents]  # (visits,) how likely the document can satisfy
     sufficient_time = log.visits.sufficient_time  # (visits,) how likely the visit was long enough
     satisfied = _estimate_satisfied_visits(log, satisfied_endings)
     not_satisfying = np.maximum(1 - power * sufficient_time, 1e-12)
     powerful = satisfied + (1 - satisfied) * power * (1 - sufficient_time) / not_satisfying
-    return _average_by_document(log.visits.document, powerful, len(log.numbers))
+    return _average_by_document(log.visits.documents, powerful, len(log.numbers))
 
 
 def _average_by_document(documents: Integers, probabilities: Doubles, n_documents: int) -> Doubles:
