@@ -1,12 +1,12 @@
 """Names of persons in other scripts: the list that is part of the package, and what a search makes of it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from paragloss import Collection, Document
+from paragloss.cli import app
 from paragloss.translation.name_alternatives import add_listed_spellings
 from paragloss.translation.name_spellings import MAX_SPELLINGS, NameList, build_name_list, list_name_spellings
 from paragloss.types import Alternative, Translation
@@ -64,27 +64,28 @@ def test_unknown_words_and_words_with_a_capital_get_the_spellings_of_the_list():
     assert add_spellings("rose", ("роза", 1.0)) == (Alternative("роза", 1.0),)
 
 
+DOCUMENTS = [
+    Document("shinohara", "篠原さんは昨日、東京で大臣に会った。", "ja"),
+    Document("tanaka", "田中さんは来週、京都へ行く。", "ja"),
+    Document("merkel", "Меркель приехала в город.", "ru"),
+]
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     with Collection.create(str(tmp_path_factory.mktemp("names") / "library"), meaning=False) as collection:
-        collection.index(
-            [
-                Document("shinohara", "篠原さんは昨日、東京で大臣に会った。", "ja"),
-                Document("tanaka", "田中さんは来週、京都へ行く。", "ja"),
-                Document("merkel", "Меркель приехала в город.", "ru"),
-            ]
-        )
+        collection.index(DOCUMENTS)
         yield collection
 
 
-def test_a_name_finds_the_document_that_has_it_in_another_script(library):
-    assert [result.id for result in library.search("Shinohara", lang="en").results] == ["shinohara"]
-
-
 def test_without_variants_names_are_searched_as_they_are_translated_or_typed(library):
-    assert library.search("Shinohara", lang="en", variants=False).results == []
+    def find(text, **options):
+        return [result.id for result in library.search(text, **options).results]
+
+    assert find("Shinohara", lang="en") == ["shinohara"]  # in another script
+    assert find("Shinohara", lang="en", variants=False) == []
     assert library.search("Shinoharra", lang="en", variants=False).suggestion == ""
-    assert [result.id for result in library.search("篠原", lang="ja", variants=False).results] == ["shinohara"]
+    assert find("篠原", lang="ja", variants=False) == ["shinohara"]
 
 
 def test_the_table_of_many_terms_can_do_without_variants(library):
@@ -93,8 +94,8 @@ def test_the_table_of_many_terms_can_do_without_variants(library):
     assert (with_variants.documents, as_typed.documents) == (1, 0)
 
 
-def test_the_command_line_searches_as_typed(library):
-    for options, ids in (([], ["shinohara"]), (["--as-typed"], [])):
-        command = [sys.executable, "-m", "paragloss", "search", "Shinohara", "--lang", "en", "--in", library.location]
-        run = subprocess.run([*command, "--json", *options], check=True, capture_output=True, text=True)
-        assert [result["id"] for result in json.loads(run.stdout)["results"]] == ids
+@pytest.mark.parametrize(("options", "ids"), [([], ["shinohara"]), (["--as-typed"], [])])
+def test_the_command_line_searches_as_typed(library, options, ids):
+    command = ["search", "Shinohara", "--lang", "en", "--in", library.location, "--json", *options]
+    results = json.loads(CliRunner().invoke(app, command).output)["results"]
+    assert [result["id"] for result in results] == ids
