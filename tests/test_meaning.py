@@ -1,13 +1,14 @@
 """Meaning in the box: words first, meaning as it comes."""
 
-import os
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from typer.testing import CliRunner
 
+from paragloss.cli import app
 from paragloss.collection import Collection, backfill
 from paragloss.encoders.pretrained import packages
 from paragloss.types import Document
@@ -151,15 +152,16 @@ def test_a_server_encodes_while_nobody_asks(tmp_path):
         library.close()
 
 
-def test_the_command_says_how_far_it_is(tmp_path):
+def test_the_command_says_how_far_it_is(tmp_path, monkeypatch):
+    monkeypatch.delenv("PARAGLOSS_MEANING")
     (tmp_path / "bee.txt").write_text(DOCUMENTS[0].text)
-    environment = {name: value for name, value in os.environ.items() if name != "PARAGLOSS_MEANING"}
 
-    def run(*arguments):
-        command = [sys.executable, "-m", "paragloss", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True).stdout
+    def index_and_describe(name, *options):
+        runner, location = CliRunner(), str(tmp_path / name)
+        runner.invoke(app, ["index", str(tmp_path / "bee.txt"), "--into", location, "--lang", "fr", *options])
+        info = runner.invoke(app, ["info", location])
+        assert info.exit_code == 0
+        return info.output
 
-    run("index", "bee.txt", "--into", "with", "--lang", "fr")
-    assert '"encoded": 1, "of": 1' in run("info", "with")
-    run("index", "bee.txt", "--into", "without", "--lang", "fr", "--no-meaning")
-    assert '"encoded"' not in run("info", "without")
+    assert '"encoded": 1, "of": 1' in index_and_describe("with")
+    assert '"encoded"' not in index_and_describe("without", "--no-meaning")
