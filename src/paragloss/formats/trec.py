@@ -28,7 +28,6 @@ _TAG = re.compile(r"<(?P<slash>/?)(?P<name>[A-Za-z][\w.-]*+)[^<>]*+>")
 _COLUMN = re.compile(r"[^ \t]+")
 _DOC_START = re.compile(r"<doc(\s[^>]*)?>", re.IGNORECASE)
 _DOC_END = re.compile(r"(?<=</doc>)", re.IGNORECASE)  # where a line is cut
-_DOC_CLOSED = re.compile(r"</doc>$", re.IGNORECASE)
 _TOPIC = re.compile(r"<(top|topic)\b([^>]*)>(.*?)</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*["']?([^"'\s>]+)""")
 _LABEL = re.compile(r"^\s*(number|topic|title|description|narrative)\s*:\s*", re.IGNORECASE)
@@ -206,73 +205,59 @@ def _check_id(name: str, column: str) -> str:
     return name
 
 
-class _DocElement:
-    """A <DOC> element that is being read."""
-
-    def __init__(self, start_line: int) -> None:
-        self.start_line = start_line
-        self.is_closed = False
-        self._n_characters = 0
-        self._pieces: list[str] = []
-
-    @property
-    def markup(self) -> str:
-        """The lines from the opening tag on."""
-        return "\n".join(self._pieces)
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether the element is longer than a document may be."""
-        return self._n_characters > MAX_DOCUMENT_BYTES
-
-    def add(self, piece: str) -> None:
-        """Add a line, or the part of it that belongs to this element."""
-        self._pieces.append(piece)
-        self._n_characters += len(piece)
-        self.is_closed = _DOC_CLOSED.search(piece) is not None
-
-
 def _read_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
-    """Yield (line, markup) of every <DOC> element, from its opening tag to its closing one.
+    """Yield (line, markup) of every <DOC> element of a file, from its opening tag to its closing one.
 
     :param on_error: called with the error of each element that is not closed or too long; otherwise it is raised
     :raises InputError: if there is no such element
     """
-    unclosed = InputError("<DOC> is never closed; end it with </DOC>")
-    too_long = InputError(f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>")
-    has_doc = False
-    for element in _split_doc_elements(path, on_error):
-        has_doc = True
-        if element.is_too_long:
-            raise_or_report(too_long, path, element.start_line, on_error)
-        elif not element.is_closed:
-            raise_or_report(unclosed, path, element.start_line, on_error)
+    has_element = False
+    for start_line, markup in _split_doc_elements(path, on_error):
+        has_element = True
+        problem = _find_element_problem(markup)
+        if problem:
+            raise_or_report(InputError(problem), path, start_line, on_error)
         else:
-            yield element.start_line, element.markup
-    if not has_doc:
+            yield start_line, markup
+    if not has_element:
         raise InputError("no <DOC> element; give a file of TREC documents", location=path)
 
 
-def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[_DocElement]:
-    """Yield each <DOC> element of a file up to its closing tag.
+def _find_element_problem(markup: str) -> str:
+    """Return why a <DOC> element can't be read, "" if it can."""
+    if len(markup) > MAX_DOCUMENT_BYTES:
+        return f"<DOC> is longer than {MAX_DOCUMENT_BYTES:,} characters; close it with </DOC>"
+    return "" if _is_closed(markup) else "<DOC> is never closed; end it with </DOC>"
+
+
+def _is_closed(markup: str) -> bool:
+    return markup[-len("</doc>") :].lower() == "</doc>"
+
+
+def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
+    """Yield (line, markup) of each <DOC> element of a file up to its closing tag.
 
     One that is not closed ends before the next one, at the end of the file, or when it is too long.
 
     :param on_error: called with the error of each line that can't be read; otherwise it is raised
     """
-    element: _DocElement | None = None
+    start_line = 0
+    pieces: list[str] = []  # of the open element
+    n_characters = 0  # in them
     for number, piece in _read_doc_pieces(path, on_error):
         if _DOC_START.search(piece):
-            if element is not None:
-                yield element
-            element = _DocElement(number)
-        if element is not None:
-            element.add(piece)
-            if element.is_closed or element.is_too_long:
-                yield element
-                element = None
-    if element is not None:
-        yield element
+            if pieces:
+                yield start_line, "\n".join(pieces)
+            start_line, pieces, n_characters = number, [], 0
+        elif not pieces:  # between elements
+            continue
+        pieces.append(piece)
+        n_characters += len(piece)
+        if _is_closed(piece) or n_characters > MAX_DOCUMENT_BYTES:
+            yield start_line, "\n".join(pieces)
+            pieces = []
+    if pieces:
+        yield start_line, "\n".join(pieces)
 
 
 def _read_doc_pieces(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
