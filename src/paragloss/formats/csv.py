@@ -140,7 +140,10 @@ class _Table:
             yield line + "\n"
 
     def _read_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield (number of the last line, cells) of every row that is not empty; what is no row is reported."""
+        """Yield (number of the last line, cells) of every row that is not empty.
+
+        What is no row, such as one with an open quotation mark, is passed to `on_error`, or raised.
+        """
         rows = csv.reader(self._lines, delimiter=self._delimiter, strict=True)
         while True:
             try:

@@ -90,19 +90,22 @@ _MAX_ACCENTED_SHARE = 0.4
 def detect_encoding(sample: bytes) -> str:
     """Guess the encoding of a text.
 
+    The kinds of Unicode are told by their bytes, other encodings by the letters that they make of the text.
+
     :param sample: the first bytes of a file
     :return: a name that Python's codecs know; "utf-8" where that fits, even if the text is damaged
     """
-    declared_encoding = find_byte_order_mark(sample) or _detect_utf16(sample)
-    if declared_encoding:
-        return declared_encoding
+    wide_encoding = find_byte_order_mark(sample) or _detect_utf16(sample)
+    if wide_encoding:
+        return wide_encoding
     if b"\0" in sample or _looks_like_utf8(sample):
         return "utf-8"
     sample = _skip_ascii_lines(sample)
     if _ISO_2022_JP_ESCAPE.search(sample):
         return "iso2022_jp"
-    non_latin = "" if _is_mostly_ascii(sample) else _guess_non_latin_encoding(sample)
-    return non_latin or _guess_latin_encoding(sample)
+    if _is_mostly_ascii(sample):
+        return _guess_latin_encoding(sample)
+    return _guess_non_latin_encoding(sample) or _guess_latin_encoding(sample)
 
 
 def find_byte_order_mark(sample: bytes) -> str:

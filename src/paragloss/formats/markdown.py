@@ -143,17 +143,14 @@ def _remove_contents_lists(tokens: list[Token]) -> list[Token]:
     shown_tokens: list[Token] = []
     position = 0
     while position < len(tokens):
-        if tokens[position].type not in ("bullet_list_open", "ordered_list_open"):
-            shown_tokens.append(tokens[position])
-            position += 1
-            continue
-        list_end = _find_block_end(tokens, position)
-        list_tokens = tokens[position:list_end]
-        if not _is_contents_list(list_tokens):
-            shown_tokens += list_tokens
+        is_list = tokens[position].type in ("bullet_list_open", "ordered_list_open")
+        end = _find_block_end(tokens, position) if is_list else position + 1
+        list_or_token = tokens[position:end]
+        position = end
+        if not is_list or not _is_contents_list(list_or_token):
+            shown_tokens += list_or_token
         elif shown_tokens and shown_tokens[-1].type == "heading_close":
             del shown_tokens[-3:]  # the opening, the text and the end of the heading
-        position = list_end
     return shown_tokens
 
 

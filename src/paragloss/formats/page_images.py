@@ -34,7 +34,7 @@ def enlarge_jpeg(path: PathLike) -> bytes:
         picture = pypdfium2.PdfImage.new(pdf)
         picture.load_jpeg(str(path))
         size = picture.get_px_size()
-        picture.set_matrix(pypdfium2.PdfMatrix().scale(*size))
+        picture.set_matrix(pypdfium2.PdfMatrix().scale(*size))  # pictures have width and height 1
         page = pdf.new_page(*size)
         page.insert_obj(picture)
         page.gen_content()
