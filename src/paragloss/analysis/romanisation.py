@@ -77,7 +77,7 @@ def to_katakana(word: str) -> str:
 def _transcribe_semitic(word: str) -> str:
     """Transcribe an Arabic or Hebrew word, with the vowels that are written or cannot be missing.
 
-    An "a" is inserted between the first two consonants, and where three consonants would follow each other.
+    An "a" is inserted between the first two consonants, and where three Latin consonants would follow each other.
     """
     latin = ""
     for position, char in enumerate(word):
