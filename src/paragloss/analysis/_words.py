@@ -7,6 +7,7 @@ sentence.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import compress, repeat
 
 import numpy as np
 
@@ -64,24 +65,17 @@ class TokenNormalizer:
         :param closing: signs that don't count in the length of a token where they end it, such as a quotation mark
         """
         distinct_tokens = list(dict.fromkeys(tokens))
-        words: list[str] = []
-        terms: list[str] = []
-        word_index_by_token = dict.fromkeys(distinct_tokens, -1)  # -1: the token is no word
-        for token, term in zip(distinct_tokens, self.token_terms(distinct_tokens), strict=True):
-            if term:
-                word_index_by_token[token] = len(words)
-                words.append(token)
-                terms.append(term)
-        if any(character in text for character in closing):
-            words = [word.rstrip(closing) for word in words]
+        token_terms = self.token_terms(distinct_tokens)  # "" for a token that is no word
+        words = list(compress(distinct_tokens, token_terms))
+        index_by_word = {word: index for index, word in enumerate(words)}
         # No loop in Python: this runs for every token of every document.
-        word_indices = np.fromiter(map(word_index_by_token.__getitem__, tokens), np.int64, len(tokens))
+        word_indices = np.fromiter(map(index_by_word.get, tokens, repeat(-1)), np.int64, len(tokens))
         is_word = word_indices >= 0  # (n_tokens,)
         return TokenizedText(
             self._lang,
             text,
-            terms=terms,
-            lengths=np.array([len(word) for word in words], np.int64),
+            terms=list(filter(None, token_terms)),
+            lengths=np.array([len(word.rstrip(closing)) for word in words], np.int64),
             word_indices=word_indices[is_word],
             starts=starts[is_word],
         )
