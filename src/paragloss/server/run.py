@@ -104,6 +104,7 @@ def serve_until_signal(app: ASGIApp, listener: socket.socket) -> None:
     config = uvicorn.Config(
         app,
         log_config=None,
+        log_level="warning",
         access_log=False,
         server_header=False,
         http=LimitedConnection,
