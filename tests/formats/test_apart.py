@@ -50,6 +50,9 @@ XLSX = pack_zip(
         "xl/sharedStrings.xml": "<sst><si><t>city</t></si><si><r><t>Ber</t></r><r><t>gen</t></r></si></sst>",
         "xl/worksheets/sheet1.xml": '<w><row><c t="s"><v>0</v></c><c t="inlineStr"><is><t>mm</t></is></c></row>'
         '<row><c t="s"><v>1</v></c><c><v>2250</v></c><c t="s"><v>99</v></c></row></w>',
+        "xl/worksheets/sheet10.xml": "<w><row><c><v>2026</v></c></row></w>",
+        "xl/worksheets/sheet2.xml": "<w><row/></w>",
+        "xl/worksheets/sheet3.xml": "<w><row><c><v>12</v></c></row></w>",
     }
 )
 EPUB = pack_zip(
@@ -81,8 +84,8 @@ RTF = rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0 Arial;}}{\info{\title Rain}}\f0 " 
         ("a.odt", ODT, Document("", "Rain\nRain is water.\nMuch of it.", "en", "About rain", {"headings": "Rain"})),
         ("a.pptx", PPTX, Document("", "Rain\nfalls\n\nwater", "", "Rain", {}, {"slides": 2})),
         ("a.pptm", PPTX, Document("", "Rain\nfalls\n\nwater", "", "Rain", {}, {"slides": 2})),
-        ("a.xlsx", XLSX, Document("", "city\tmm\nBergen\t2250", "", "city mm", {}, {"sheets": 1})),
-        ("a.xlsm", XLSX, Document("", "city\tmm\nBergen\t2250", "", "city mm", {}, {"sheets": 1})),
+        ("a.xlsx", XLSX, Document("", "city\tmm\nBergen\t2250\n\n12\n\n2026", "", "city mm", {}, {"sheets": 4})),
+        ("a.xlsm", XLSX, Document("", "city\tmm\nBergen\t2250\n\n12\n\n2026", "", "city mm", {}, {"sheets": 4})),
         ("a.epub", EPUB, Document("", "Regn\nDet regner.\n\nDet holder op.", "da", "Regnbogen")),
         ("a.rtf", RTF, Document("", "Дождь and ☃ \nsnow", "", "Rain")),
     ],
@@ -120,14 +123,21 @@ def test_damaged_files_get_one_line(read_one, tmp_path, suffix, data):
 BOMB = '<!DOCTYPE x [<!ENTITY a "{}">]><x>{}</x>'.format("a" * 1000, "&a;" * 1000)
 
 
+LONG_TEXT = {
+    "xl/sharedStrings.xml": f"<sst><si><t>{'x' * 2**20}</t></si></sst>",
+    "xl/worksheets/sheet1.xml": "<w>" + 65 * '<row><c t="s"><v>0</v></c></row>' + "</w>",
+}
+
+
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
         ("a.odt", pack_zip({"content.xml": BOMB}), "declares an entity"),
         ("a.xlsx", pack_zip({"xl/worksheets/sheet1.xml": b" " * 50_000_000}), "no real document does"),
+        ("a.xlsx", pack_zip(LONG_TEXT), "more than 67,108,864 characters of text"),
         ("a.html", "<div>" * 80_000 + "x", "takes more than|breaks its reader|can't be read"),
     ],
-    ids=["entities", "zip bomb", "nested"],
+    ids=["entities", "zip bomb", "a text told often", "nested"],
 )
 def test_hostile_files_are_left_out_and_the_next_is_read(read_one, monkeypatch, name, data, message):
     monkeypatch.setattr(sandbox, "SECONDS_PER_FILE", 2)
