@@ -33,6 +33,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.bm25 import CountedTerms, Doubles, Ids, Integers, concatenate_ranges, filter_entries
@@ -70,20 +71,20 @@ class CompiledQuery(NamedTuple):
     """A query in one language as arrays. An entry is an alternative of a clause in one field of the index."""
 
     term_ids: Ids  # (n_entries,) ascending
+    fields: Integers  # (n_entries,) number of the field to whose tf it adds; for parts of compounds that is the text
+    is_subword: npt.NDArray[np.bool_]  # (n_entries,) whether it is a part of compounds
     clauses: Integers  # (n_entries,) number of the clause
     alternatives: Integers  # (n_entries,) number of the alternative among those of all clauses
     tf_weights: Doubles  # (n_entries,) what an occurrence adds to the tf of the clause
     clause_weights: Doubles  # (n_fields, n_clauses) weight of the field times importance and idf of the clause
     max_score: float  # the limit that no document's score reaches
 
-    def make_request(self, entry_fields: Integers) -> SparseVector:
+    def make_request(self) -> SparseVector:
         """Return the sparse vector whose dot product with documents approximates the score.
 
         It saturates every alternative by itself instead of the whole clause.
-
-        :param entry_fields: (n_entries,) the field to whose tf each entry adds
         """
-        weights = self.tf_weights * self.clause_weights[entry_fields, self.clauses]
+        weights = self.tf_weights * self.clause_weights[self.fields, self.clauses]
         distinct_ids, summed_weights = sum_by_key(self.term_ids.astype(np.int64), weights)
         return SparseVector(distinct_ids.astype(np.uint32), summed_weights.astype(np.float32))
 
@@ -124,9 +125,7 @@ class _Occurrences(NamedTuple):
     """Where documents contain alternatives of a query; the arrays have an item for each entry in each document."""
 
     documents: Integers  # number of the document
-    fields: Integers  # number of the field in which it is indexed
-    alternatives: Integers  # number of the alternative
-    clauses: Integers  # number of its clause
+    entries: Integers  # number of the entry in the `CompiledQuery`
     tf: Doubles  # what it adds to the tf of the clause
 
 
@@ -244,11 +243,10 @@ class ClauseSearcher(StructuredSearcher):
         :param limit: how many documents are returned at most
         :param conditions: filters of the documents
         """
-        layout = self._statistics.layout
-        entry_fields = self._map_fields()[compiled.term_ids.astype(np.int64) // layout.span]
-        request = compiled.make_request(entry_fields)
-        ids_to_read = layout.with_lengths(compiled.term_ids)
-        candidates = self._store.search_and_read(self._vector_name, [request], limit, conditions or None, ids_to_read)
+        ids_to_read = self._statistics.layout.with_lengths(compiled.term_ids)
+        candidates = self._store.search_and_read(
+            self._vector_name, [compiled.make_request()], limit, conditions or None, ids_to_read
+        )
         return candidates.ids, candidates.rows
 
     def matches(self, query: Query, id: str) -> list[Match]:
@@ -263,7 +261,7 @@ class ClauseSearcher(StructuredSearcher):
         bags = self._unpack_terms(compiled, vectors)
         occurrences = self._find_occurrences(compiled, bags)
         scores = self._score_occurrences(query.lang, compiled, bags, occurrences)
-        score_by_word = self._sum_scores_by_word(query, occurrences, scores)
+        score_by_word = self._sum_scores_by_word(query, compiled, occurrences.entries, scores)
         return [Match(source, word, score) for (source, word), score in score_by_word.items() if score]
 
     def _score_occurrences(
@@ -273,42 +271,32 @@ class ClauseSearcher(StructuredSearcher):
 
         :param bags: the terms of the documents
         """
-        documents, clauses = occurrences.documents, occurrences.clauses
-        fields = self._map_fields()[occurrences.fields]
-        tf = self._sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]  # of the whole clause
+        documents = occurrences.documents
+        fields, clauses = compiled.fields[occurrences.entries], compiled.clauses[occurrences.entries]
+        tf = _sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]  # of the whole clause
         norms = self._compute_norms(lang, bags)[documents, fields]
         scores = compiled.clause_weights[fields, clauses] / (tf + norms) * occurrences.tf
         return scores / compiled.max_score if self._proportional else scores
 
     def _sum_scores_by_word(
-        self, query: Query, occurrences: _Occurrences, scores: Doubles
+        self, query: Query, compiled: CompiledQuery, entries: Integers, scores: Doubles
     ) -> dict[tuple[str, str], float]:
         """Add up the scores of the occurrences of each word. Parts of compounds are marked by a prefix.
 
+        :param entries: (n_occurrences,) number of the entry in the compiled query
         :param scores: (n_occurrences,)
         :return: (query term, word that translates it) -> score
         """
         sources_and_words: list[tuple[str, str]] = []  # of each alternative
         for clause in split_into_clauses(query, self._analyze):
             sources_and_words += [(clause.source, word) for word in clause.words]
-        is_subword = self._map_fields()[occurrences.fields] != occurrences.fields
         score_by_word: dict[tuple[str, str], float] = {}
-        for alternative, is_inside, score in zip(
-            occurrences.alternatives.tolist(), is_subword.tolist(), scores.tolist(), strict=True
-        ):
-            source, word = sources_and_words[alternative]
-            if is_inside and not word.startswith(SOUND_PREFIX):
+        for entry, score in zip(entries.tolist(), scores.tolist(), strict=True):
+            source, word = sources_and_words[compiled.alternatives[entry]]
+            if compiled.is_subword[entry] and not word.startswith(SOUND_PREFIX):
                 word = SUBWORD_PREFIX + word
             score_by_word[source, word] = score_by_word.get((source, word), 0.0) + score
         return score_by_word
-
-    def _map_fields(self) -> Integers:
-        """Return the field to whose tf the words of each field add, (n_fields,); parts of compounds add to the text."""
-        layout = self._statistics.layout
-        fields = np.arange(len(layout.fields))
-        if self.looks_inside:
-            fields[layout.field(INNER)] = layout.field("text")
-        return fields
 
     def _compile(self, query: Query) -> CompiledQuery | None:
         """Weigh the alternatives of a query in each field; None if it has no terms or no field is searched."""
@@ -355,21 +343,24 @@ class ClauseSearcher(StructuredSearcher):
     def _arrange_entries(self, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
         """List the entries of a query by their term ids, without those that count nothing."""
         layout, tf_weights = self._statistics.layout, query_weights.alternatives
-        fields = np.flatnonzero(self._field_factors).tolist()
-        weights_by_field = dict.fromkeys(fields, tf_weights)
+        index_fields = np.flatnonzero(self._field_factors)  # (n_searched,) the fields whose ids are looked up
+        tf_fields = index_fields  # (n_searched,) the fields to whose tf they add
+        weights = np.tile(tf_weights, (len(index_fields), 1))  # (n_searched, n_alternatives)
         if self.looks_inside:
-            weights_by_field[layout.field(INNER)] = tf_weights * alternatives.subword_shares
-        term_ids = np.concatenate([layout.ids(field, alternatives.hashes) for field in weights_by_field])
-        weights = np.concatenate(list(weights_by_field.values()))
-        alternative_of_entry = np.tile(np.arange(len(tf_weights)), len(weights_by_field))
-        counting_entries = np.flatnonzero(weights > 0)
-        order = counting_entries[term_ids[counting_entries].argsort(kind="stable")]
-        sorted_alternatives = alternative_of_entry[order]
+            index_fields = np.append(index_fields, layout.field(INNER))
+            tf_fields = np.append(tf_fields, layout.field("text"))
+            weights = np.vstack([weights, tf_weights * alternatives.subword_shares])
+        term_ids = layout.ids(index_fields[:, None], alternatives.hashes)  # (n_searched, n_alternatives)
+        rows, columns = np.nonzero(weights > 0)
+        order = term_ids[rows, columns].argsort(kind="stable")
+        rows, columns = rows[order], columns[order]  # (n_entries,) field and alternative of each entry
         return CompiledQuery(
-            term_ids=term_ids[order],
-            clauses=alternatives.clauses[sorted_alternatives],
-            alternatives=sorted_alternatives,
-            tf_weights=weights[order],
+            term_ids=term_ids[rows, columns],
+            fields=tf_fields[rows],
+            is_subword=index_fields[rows] != tf_fields[rows],
+            clauses=alternatives.clauses[columns],
+            alternatives=columns,
+            tf_weights=weights[rows, columns],
             clause_weights=query_weights.clauses,
             max_score=query_weights.max_score,
         )
@@ -377,7 +368,7 @@ class ClauseSearcher(StructuredSearcher):
     def _score_documents(self, lang: str, compiled: CompiledQuery, vectors: SparseRows) -> Doubles:
         """Score documents, given their stored vectors: (n_docs,)."""
         bags = self._unpack_terms(compiled, vectors)
-        tf = self._sum_tf(compiled, bags.rows, self._find_occurrences(compiled, bags))  # (n_docs, n_fields, n_clauses)
+        tf = _sum_tf(compiled, bags.rows, self._find_occurrences(compiled, bags))  # (n_docs, n_fields, n_clauses)
         saturated_tf = tf / (tf + self._compute_norms(lang, bags)[:, :, None])
         scores = (compiled.clause_weights * saturated_tf).sum(axis=(1, 2))
         return np.asarray(scores / compiled.max_score if self._proportional else scores, np.float64)
@@ -397,18 +388,9 @@ class ClauseSearcher(StructuredSearcher):
         parts = list_groups(bags.size)[count_positions]  # a part is one field of one document
         return _Occurrences(
             documents=bags.row[parts],
-            fields=bags.field[parts],
-            alternatives=compiled.alternatives[entry_positions],
-            clauses=compiled.clauses[entry_positions],
+            entries=entry_positions,
             tf=bags.counts[count_positions] * compiled.tf_weights[entry_positions],
         )
-
-    def _sum_tf(self, compiled: CompiledQuery, n_docs: int, occurrences: _Occurrences) -> Doubles:
-        """Return the tf of each clause in each field of each document: (n_docs, n_fields, n_clauses)."""
-        shape = (n_docs, *compiled.clause_weights.shape)
-        fields = self._map_fields()[occurrences.fields]
-        cells = np.ravel_multi_index((occurrences.documents, fields, occurrences.clauses), shape)
-        return np.bincount(cells, occurrences.tf, math.prod(shape)).reshape(shape).astype(np.float64)
 
     def _compute_norms(self, lang: str, bags: CountedTerms) -> Doubles:
         """Return K of BM25 of each field of each document, by the current average lengths: (n_docs, n_fields).
@@ -464,3 +446,11 @@ class Probabilistic(ClauseSearcher):
     ) -> tuple[Doubles, Doubles]:
         """Return the probability of each alternative and the document frequency of each clause."""
         return probabilities, np.minimum(np.add.reduceat(df * probabilities, clause_starts, axis=1), n_documents)
+
+
+def _sum_tf(compiled: CompiledQuery, n_docs: int, occurrences: _Occurrences) -> Doubles:
+    """Return the tf of each clause in each field of each document: (n_docs, n_fields, n_clauses)."""
+    shape = (n_docs, *compiled.clause_weights.shape)
+    fields, clauses = compiled.fields[occurrences.entries], compiled.clauses[occurrences.entries]
+    cells = np.ravel_multi_index((occurrences.documents, fields, clauses), shape)
+    return np.bincount(cells, occurrences.tf, math.prod(shape)).reshape(shape).astype(np.float64)
