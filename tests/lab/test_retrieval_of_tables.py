@@ -12,10 +12,23 @@ import pytest
 from paragloss.index.terms import TermIndex
 from paragloss.lab.matchings.structured import Tempered
 from paragloss.stores import create_store
+from paragloss.translation.subword_terms import SUBWORD_PREFIX
 from paragloss.types import Alternative, Document, Query, Translation
 
 STUDY = Path(__file__).parents[2] / "studies" / "retrieval_of_tables.py"
 scoring = SimpleNamespace(**runpy.run_path(str(STUDY)))
+
+
+def search_store(folder, fields, texts, clauses):
+    """Search texts by the clauses of a query; return the ranking, and the matching words of the best text."""
+    with create_store(folder, dense={}, sparse=["terms"]) as store:
+        index = TermIndex.build(store, fields=fields)
+        index.add([Document(str(i), text, "de") for i, text in enumerate(texts)])
+        index.refresh()
+        searcher = Tempered(store, index.statistics)
+        query = Query("q", "", "de", clauses)
+        [ranking] = searcher.search([query], len(texts))
+        return ranking, [match.word for match in searcher.matches(query, ranking[0].id)]
 
 
 def test_quick_scores_equal_those_of_the_structured_searcher(tmp_path):
@@ -28,18 +41,14 @@ def test_quick_scores_equal_those_of_the_structured_searcher(tmp_path):
     )
     documents = scoring.Documents.read(texts, "de")
     quick_scores = scoring.scores([scoring.shares(clauses, "de")], documents)[0]
-    with create_store(tmp_path / "c", dense={}, sparse=["terms"]) as store:
-        index = TermIndex.build(store, fields=("text",))
-        index.add([Document(str(i), text, "de") for i, text in enumerate(texts)])
-        index.refresh()
-        [ranking] = Tempered(store, index.statistics).search([Query("q", "", "de", clauses)], 50)
+    ranking, _ = search_store(tmp_path / "c", ("text",), texts, clauses)
     searcher_scores = np.zeros(50)
     for hit in ranking:
         searcher_scores[int(hit.id)] = hit.score
     np.testing.assert_allclose(quick_scores, searcher_scores, rtol=1e-4, atol=1e-5)
 
 
-def test_scores_of_compound_parts_equal_those_worked_out_by_hand():
+def test_scores_of_compound_parts_equal_those_worked_out_by_hand(tmp_path):
     texts = ["Eisenbahnbrücke", "Eisenbahn Brot", "Brot", "Gorbatschow"]
     documents = scoring.Documents.read(texts, "de", inner=texts)
     assert documents.number == {"eisenbahnbruck": 0, "eisenbahn": 1, "brot": 2, "gorbatschow": 3}
@@ -64,6 +73,10 @@ def test_scores_of_compound_parts_equal_those_worked_out_by_hand():
     ]
     np.testing.assert_allclose(quick_scores, expected, rtol=1e-6)
     assert scoring.Documents.read(texts, "de").inner == {}
+    clause = Translation("railway", (Alternative("Eisenbahn", 0.5), Alternative("Schiff", 0.5)))
+    ranking, best_words = search_store(tmp_path / "c", ("text", "inner"), texts, (clause,))
+    assert {hit.id: hit.score for hit in ranking} == {str(i): pytest.approx(expected[2][i], rel=1e-6) for i in (0, 1)}
+    assert best_words == [f"{SUBWORD_PREFIX}eisenbahn"]
 
 
 def test_a_document_that_scores_nothing_is_not_found():
