@@ -192,9 +192,13 @@ def _describe_occurrence(
 ) -> Word:
     """Return a word with its meanings, ranked for a query; its offsets are from its own beginning.
 
-    What the built-in sources say is cached for a query with any terms of likely meanings: others change nothing.
+    What the built-in sources say is cached. Only the terms of a query that likely meanings have are passed on to them,
+    since others change nothing.
 
+    :param occurrence: the word in its sentence, with its entries in the lexicon.
     :param weights: the meanings that the collection's own sources give the word in this sentence.
+    :param sources: all sources for the two languages.
+    :param query_terms: the terms of the reader's query.
     """
     built_in, translators = sources
     is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)

@@ -244,14 +244,23 @@ class Dictionary:
         :raises ModelError: if the folder is missing, damaged or holds another kind of model.
         """
         saved = artefacts.load(path, kind=KIND)
-        if type(saved.meta["most"]) is not int:
-            raise ModelError(f"{path} is damaged ('most' is {saved.meta['most']!r}): make or copy the dictionary again")
+        meta = saved.meta
+        if type(meta["most"]) is not int:
+            raise ModelError(f"{path} is damaged ('most' is {meta['most']!r}): make or copy the dictionary again")
         senses: dict[tuple[str, ...], list[Sense]] = {}
         rows = zip(saved.words["headwords"], saved.words["texts"], saved.arrays["weight"], strict=True)
         for headword, text, weight in rows:
             senses.setdefault(tuple(headword.split(" ")), []).append(Sense(text, float(weight)))
-        settings = {**saved.meta, "most": int(saved.meta["most"]), "seed": int(saved.meta["seed"])}
-        return cls(senses, carry=carry, **settings)
+        return cls(
+            senses,
+            meta["source"],
+            meta["target"],
+            choose=meta["choose"],
+            stem=meta["stem"],
+            carry=carry,
+            most=meta["most"],
+            seed=int(meta["seed"]),
+        )
 
 
 def load(path: str | Path) -> Dictionary:

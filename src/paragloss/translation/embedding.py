@@ -7,6 +7,7 @@ word vectors will do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -78,8 +79,8 @@ class EmbeddingTranslator:
         self._space = space
         self.top, self.major, self.context, self.limit, self.csls = top, major, context, limit, csls
         self._written = written or {}
-        self._sides: dict[str, _LanguageWords] = {}
-        self._hubness: dict[tuple[str, str], Floats] = {}
+        self._read_words = cache(self._normalize_vectors)
+        self._compute_hubness = cache(self._measure_hubness)
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""
@@ -143,26 +144,20 @@ class EmbeddingTranslator:
         texts = [target.written[word_id] for word_id in target.answer_ids[best]]
         return tuple(Alternative(text, share) for text, share in zip(texts, shares, strict=True))
 
-    def _read_words(self, lang: str) -> _LanguageWords:
-        """Read and normalise the word vectors of a language, once."""
-        if lang not in self._sides:
-            vocabulary = self._space.tower(lang).vocabulary
-            vectors = self._space.words(lang)
-            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-            rows = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-            written = _find_texts(vocabulary, lang, self._written.get(lang, {}), self.limit)
-            answer_ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
-            self._sides[lang] = _LanguageWords(
-                vocabulary.index, rows, vocabulary.stem, written, rows[answer_ids], answer_ids
-            )
-        return self._sides[lang]
+    def _normalize_vectors(self, lang: str) -> _LanguageWords:
+        """Read the word vectors of a language and scale them to unit length; cached as `_read_words`."""
+        vocabulary = self._space.tower(lang).vocabulary
+        vectors = self._space.words(lang)
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        rows = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+        written = _find_texts(vocabulary, lang, self._written.get(lang, {}), self.limit)
+        answer_ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
+        return _LanguageWords(vocabulary.index, rows, vocabulary.stem, written, rows[answer_ids], answer_ids)
 
-    def _compute_hubness(self, source: str, to: str) -> Floats:
-        """Return the mean similarity of each answer to its ten nearest source words."""
-        if (source, to) not in self._hubness:
-            frequent = self._read_words(source).rows[: min(self.limit, _MAX_HUBNESS_WORDS)]
-            self._hubness[source, to] = neighbourhood(self._read_words(to).answers, frequent)
-        return self._hubness[source, to]
+    def _measure_hubness(self, source: str, to: str) -> Floats:
+        """Return the mean similarity of each answer to its ten nearest source words; cached as `_compute_hubness`."""
+        frequent = self._read_words(source).rows[: min(self.limit, _MAX_HUBNESS_WORDS)]
+        return neighbourhood(self._read_words(to).answers, frequent)
 
 
 def _normalize_word(query: Query, start: int, end: int) -> str:

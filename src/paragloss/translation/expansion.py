@@ -129,7 +129,9 @@ def rocchio(
     :param documents: the documents found by a first search; those in other languages are ignored
     :param lang: the language of the query
     :param idf: rarity of terms in the collection
-    :param terms: the number of new terms; they become clauses of their own, and the best has the weight beta
+    :param terms: the number of new terms; they become clauses of their own
+    :param beta: the weight of the best new term
+    :param alpha: the factor for the weights of the query's own clauses
     :return: the clauses of the query, then those of the new terms
     """
     texts = [document.full_text for document in documents if document.lang == lang]
