@@ -30,6 +30,9 @@ def test_a_recipe_declares_its_title_data_columns_and_the_paper_s_figures(name):
     assert set(recipe.list_parts(smoke=True)) <= set(recipe.list_parts(smoke=False))
     for claim in (*recipe.figures, *recipe.statements):
         assert claim.column in recipe.columns
+    for function in filter(None, (recipe.function, recipe.plot)):
+        module, _, function_name = function.partition(".")
+        assert f"def {function_name}(" in (ROOT / "papers" / "tables" / f"{module}.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
