@@ -40,33 +40,34 @@ def find_strongest_kernel(cosines: npt.ArrayLike) -> Integers:
 
 def list_word_pairs(model: Knrm, judged: JudgedCollection) -> Integers:
     """List the different pairs of a query's word and a document's as rows of the model's table: (pairs, 2)."""
-    size = len(model.table)
-    rows: dict[str, Integers] = {}
-    pair_keys: list[Integers] = [np.zeros(0, np.int64)]
+    pairs = [np.zeros((0, 2), np.int64)]
     for query in judged.queries:
         query_rows = np.unique(model.ids(query.text, query.lang))
-        for name in judged.qrels.get(query.id, {}):
-            if name not in rows:
-                document = judged.documents[name]
-                rows[name] = np.unique(model.ids(document.full_text, document.lang))
-            pair_keys.append((query_rows[:, None] * size + rows[name]).ravel())
-    keys = np.unique(np.concatenate(pair_keys))
-    return np.stack([keys // size, keys % size], axis=1)
+        for doc_id in judged.qrels.get(query.id, {}):
+            document = judged.documents[doc_id]
+            document_rows = np.unique(model.ids(document.full_text, document.lang))
+            grid = np.meshgrid(query_rows, document_rows, indexing="ij")
+            pairs.append(np.stack(grid, axis=-1).reshape(-1, 2))
+    return np.unique(np.concatenate(pairs), axis=0)
 
 
 def list_translation_kernels(model: Knrm, translator: Translator, words: Iterable[Query], to: str) -> list[int]:
-    """List the kernels into which words, given as queries, and their best translations fall.
+    """List the kernels into which words and their best translations fall.
 
     Words and translations that the model does not know, or not as one term, are left out.
+
+    :param words: one word each
+    :param to: the language of the translations
     """
     kernels = []
-    for query in words:
-        own = model.ids(query.text, query.lang)
-        clauses = translator.translate(query, to) if len(own) == 1 else []
+    for word in words:
+        word_rows = model.ids(word.text, word.lang)
+        clauses = translator.translate(word, to) if len(word_rows) == 1 else []
         for clause in clauses:
-            other = model.ids(clause.alternatives[0].text, to)
-            if len(other) == 1:
-                kernels.append(int(find_strongest_kernel(model.table[own[0]] @ model.table[other[0]])))
+            translation_rows = model.ids(clause.alternatives[0].text, to)
+            if len(translation_rows) == 1:
+                cosine = model.table[word_rows[0]] @ model.table[translation_rows[0]]
+                kernels.append(int(find_strongest_kernel(cosine)))
     return kernels
 
 
