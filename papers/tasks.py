@@ -64,15 +64,15 @@ FULL_SIZES, SMOKE_SIZES = Sizes(3000, 1200, 150, 400), Sizes(120, 60, 8, 20)
 
 
 def sample_training(group: str, seed: int, *, smoke: bool) -> list[Concept]:
-    """Sample the concepts that the models of a group learn from."""
-    name, pair = group.split(" ")
+    """Sample the concepts that the models of a group learn from; for `group` see `make_tasks`."""
+    collection, pair = group.split(" ")
     sizes = SMOKE_SIZES if smoke else FULL_SIZES
-    if name == "talk":
+    if collection == "talk":
         langs = TALK_LANGS if pair == "mixed" else [lang for lang in pair.split("-") if lang != "en"]
         per_language = max(sizes.pairs // len(langs), sizes.pairs // 4)
         return [concept for lang in langs for concept in sample_sentence_pairs(lang, per_language, seed)]
     lang = pair.removeprefix("en-")
-    train = split_collection(name, ["en", lang], lines=300 if smoke else None).train
+    train = split_collection(collection, ["en", lang], lines=300 if smoke else None).train
     return sample_by_hash(select_multilingual(train, ["en", lang]), sizes.pages, seed)
 
 
@@ -90,19 +90,26 @@ def sample_sentence_pairs(lang: str, size: int, seed: int) -> list[Concept]:
 
 
 def make_tasks(group: str, *, smoke: bool) -> list[Task]:
-    """Make the tasks of a group, the same for every seed."""
-    name, pair = group.split(" ")
+    """Make the tasks of a group, the same for every seed.
+
+    :param group: a collection and two languages, such as "mdn en-fr"; "talk" has sentences, words and questions, and
+        "talk mixed" questions for all languages at once
+    """
+    collection, pair = group.split(" ")
     sizes = SMOKE_SIZES if smoke else FULL_SIZES
     if pair == "mixed":
         return [make_question_task("en", TALK_LANGS, sizes)]
     source, lang = pair.split("-")
-    if name != "talk":
-        tasks = [make_title_task(name, lang, sizes, smoke)]
-        return [*tasks, make_graded_task(lang, sizes, smoke)] if name == "mdn" else tasks
+    if collection == "mdn":
+        return [make_title_task(collection, lang, sizes, smoke), make_graded_task(lang, sizes, smoke)]
+    if collection != "talk":
+        return [make_title_task(collection, lang, sizes, smoke)]
     if source != "en":
         return [make_question_task(source, [lang], sizes)]
     tasks = [make_sentence_task(lang, sizes), make_word_task(lang, sizes), make_question_task("en", [lang], sizes)]
-    return [*tasks, make_question_task("hi", ["en"], sizes)] if lang == "hi" else tasks
+    if lang == "hi":
+        tasks.append(make_question_task("hi", ["en"], sizes))
+    return tasks
 
 
 def make_title_task(collection: str, lang: str, sizes: Sizes, smoke: bool) -> Task:
