@@ -12,28 +12,25 @@ def pack_entry(name, kind, right=NO_ENTRY, child=NO_ENTRY, start=END, size=0):
     return head + bytes(36) + struct.pack("<IQ", start, size)
 
 
-class OleWriter:
-    """Collects sectors of 512 bytes, and sectors of 64 bytes in the mini stream, with their allocation tables."""
+class Sectors:
+    """Data in sectors of one size, with the table that says which sector follows which."""
+
+    def __init__(self, size):
+        self.size, self.data, self.table = size, b"", []
+
+    def add(self, data):
+        first = len(self.table)
+        number = max(1, -(-len(data) // self.size))
+        self.data += data.ljust(number * self.size, b"\0")
+        self.table += [*range(first + 1, first + number), END]
+        return first
+
+
+class Directory:
+    """Collects the entries of storages and streams, and the small streams."""
 
     def __init__(self):
-        self.sectors, self.fat = b"", []
-        self.mini_stream, self.mini_fat = b"", []
-        self.entries = [b""]
-
-    def add_mini_stream(self, data):
-        assert len(data) < MINI_STREAM_CUTOFF
-        first = len(self.mini_fat)
-        number = max(1, -(-len(data) // MINI_SECTOR))
-        self.mini_stream += data.ljust(number * MINI_SECTOR, b"\0")
-        self.mini_fat += [*range(first + 1, first + number), END]
-        return first
-
-    def add_sectors(self, data):
-        first = len(self.fat)
-        number = max(1, -(-len(data) // SECTOR))
-        self.sectors += data.ljust(number * SECTOR, b"\0")
-        self.fat += [*range(first + 1, first + number), END]
-        return first
+        self.mini_stream, self.entries = Sectors(MINI_SECTOR), [b""]
 
     def add_children(self, children):
         """Add the entries of a storage, a chain of siblings to the right; return the number of the first."""
@@ -44,23 +41,24 @@ class OleWriter:
             if isinstance(content, dict):
                 self.entries[number] = pack_entry(name, 1, right, self.add_children(content))
             else:
-                start = self.add_mini_stream(content)
+                assert len(content) < MINI_STREAM_CUTOFF
+                start = self.mini_stream.add(content)
                 self.entries[number] = pack_entry(name, 2, right, start=start, size=len(content))
         return numbers[0]
 
 
 def write_ole(path, tree):
     """Write a file of streams (bytes) and storages (dictionaries of streams)."""
-    writer = OleWriter()
-    child = writer.add_children(tree)
-    start = writer.add_sectors(writer.mini_stream)
-    mini_fat = writer.add_sectors(struct.pack(f"<{len(writer.mini_fat)}I", *writer.mini_fat).ljust(SECTOR, b"\xff"))
-    writer.entries[0] = pack_entry("Root Entry", 5, child=child, start=start, size=len(writer.mini_stream))
-    directory = writer.add_sectors(b"".join(writer.entries))
-    fat_sector = len(writer.fat)
-    fat = struct.pack(f"<{fat_sector + 1}I", *writer.fat, FAT_SECTOR)
+    directory, sectors = Directory(), Sectors(SECTOR)
+    child = directory.add_children(tree)
+    data, table = directory.mini_stream.data, directory.mini_stream.table
+    directory.entries[0] = pack_entry("Root Entry", 5, child=child, start=sectors.add(data), size=len(data))
+    mini_fat = sectors.add(struct.pack(f"<{len(table)}I", *table).ljust(SECTOR, b"\xff"))
+    first_entry = sectors.add(b"".join(directory.entries))
+    fat_sector = len(sectors.table)
+    fat = struct.pack(f"<{fat_sector + 1}I", *sectors.table, FAT_SECTOR)
     assert len(fat) <= SECTOR, "too much for one sector of the allocation table"
     header = struct.pack("<8s16sHHHHH6x", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", bytes(16), 0x3E, 3, 0xFFFE, 9, 6)
-    header += struct.pack("<9I", 0, 1, directory, 0, MINI_STREAM_CUTOFF, mini_fat, 1, END, 0)
+    header += struct.pack("<9I", 0, 1, first_entry, 0, MINI_STREAM_CUTOFF, mini_fat, 1, END, 0)
     header += struct.pack("<109I", fat_sector, *[FREE] * 108)
-    path.write_bytes(header + writer.sectors + fat.ljust(SECTOR, b"\xff"))
+    path.write_bytes(header + sectors.data + fat.ljust(SECTOR, b"\xff"))
