@@ -98,26 +98,21 @@ def _list_metadata(annotation: Any) -> tuple[Any, ...]:
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function so that it refuses settings that are not as declared."""
+    """Decorate a function so that it refuses settings that are not as declared.
+
+    It then raises a ModelError that names the setting, its value and what was expected.
+    """
 
     @wraps(function)
     def check_and_call(*args: P.args, **kwargs: P.kwargs) -> T:
-        check_settings(function, kwargs)
+        option_by_name = read_options(function)
+        for name, value in kwargs.items():
+            problem = find_problem(option_by_name[name], value) if name in option_by_name else ""
+            if problem:
+                raise ModelError(f"{name} {value!r}: {problem}")
         return function(*args, **kwargs)
 
     return check_and_call
-
-
-def check_settings(function: Callable[..., Any], settings: Mapping[str, Any]) -> None:
-    """Compare settings by name with what a function declares.
-
-    :raises ModelError: naming the setting, its value and what was expected
-    """
-    option_by_name = read_options(function)
-    for name, value in settings.items():
-        problem = find_problem(option_by_name[name], value) if name in option_by_name else ""
-        if problem:
-            raise ModelError(f"{name} {value!r}: {problem}")
 
 
 def find_problem(option: Option, value: Any) -> str:

@@ -33,7 +33,7 @@ def clicks(
         str, typer.Option(help="Click model: dctr (click-through rate), tacm (time-aware), raw.")
     ] = "dctr",
     shares: Annotated[str, typer.Option(help="Shares of the best documents that get grade 1, 2, ...")] = "0.3,0.1",
-    scores: Annotated[
+    uses_scores: Annotated[
         bool, typer.Option("--scores", help="Use scores (in thousandths) as grades, for train knrm --difference.")
     ] = False,
     frequency: Annotated[
@@ -54,7 +54,7 @@ def clicks(
     sessions = clicks.select_by_frequency(sessions, **_parse_frequency(frequency))
     relevance = _estimate_relevance(model, sessions)
     grade_shares = _parse_numbers("--shares", shares)
-    grades = clicks.round_to_thousandths(relevance) if scores else _grade_by_shares(relevance, grade_shares)
+    grades = clicks.round_to_thousandths(relevance) if uses_scores else _grade_by_shares(relevance, grade_shares)
     qrels = {query_by_text[text].id: grade_by_document for text, grade_by_document in grades.items()}
     _write_judgments(Path(out), [query_by_text[text] for text in grades], qrels)
     _write_scores(Path(out, "scores.tsv"), query_by_text, relevance)
@@ -100,7 +100,7 @@ def _write_scores(path: Path, query_by_text: Mapping[str, Query], relevance: Sco
 
 @app.command(rich_help_panel=MEASURING)
 def log(
-    step: Annotated[str, typer.Argument(metavar="WORK", help="What to do: translate or clean.")],
+    step: Annotated[str, typer.Argument(metavar="work", help="What to do: translate or clean.")],
     judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
     out: Annotated[str, typer.Option(help="Folder for queries.jsonl and qrels.")] = "",
     translator_name: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
