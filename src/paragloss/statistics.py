@@ -167,10 +167,11 @@ class Statistics:
     def weigh_queries(
         self, queries: Sequence[_QueryWeights], field_weights: Mapping[str, float]
     ) -> list[WeightedQuery]:
-        """Return for each query its vector, as `weigh_query` does, and the highest score that a document could have.
+        """Weigh the terms of queries by idf and by the weights of fields, as `weigh_query` does for one.
 
-        The highest score is that of a document full of every term; terms that no document contains count as well. A
-        field counts by the share of documents that have it: the few that have more don't lower the others.
+        Each query comes with the highest score that a document could have, that of a document full of every term. Terms
+        that no document contains count in it as well. A field counts by the share of documents that have it, so that
+        documents without the field are not compared with a score that only a few can reach.
 
         :param queries: the language of each query, and the weight of each of its terms.
         :param field_weights: the weight of each searched field.

@@ -205,8 +205,8 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
 def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:
     """Count how often each text has each id, as a sparse matrix.
 
-    :param ids: the ids of each text, repeated ones repeatedly.
-    :param width: the number of columns; None is enough for the largest id.
+    :param ids: the ids of each text, each as often as the text has it.
+    :param width: the number of columns; None for as many as the largest id needs.
     :return: the counts, float32, a row per text and a column per id.
     """
     import scipy.sparse as sp

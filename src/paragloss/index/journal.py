@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from paragloss.errors import StoreError
-from paragloss.index.terms import STATISTICS_BLOB, TermIndex, recount
+from paragloss.index.terms import STATISTICS_BLOB, TermIndex, read_statistics_blob, recount
 from paragloss.statistics import Statistics
 from paragloss.types import SparseVector, Store
 
@@ -198,10 +198,7 @@ def read_statistics(store: Store) -> StoredStatistics:
     """
     while True:
         version = store.blob_version(STATISTICS_BLOB)
-        data = store.read_blob(STATISTICS_BLOB)
-        if data is None:
-            raise StoreError("this collection has no index of terms: build one when it is created")
-        statistics, is_complete = Statistics.from_bytes(data)
+        statistics, is_complete = read_statistics_blob(store)
         if not store.has_journal:
             return StoredStatistics(statistics, is_complete, version, 0)
         entries = _read_entries(store, version)

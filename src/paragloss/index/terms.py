@@ -118,10 +118,7 @@ class TermIndex:
         :param analyze: returns the analyzer of a language.
         :raises StoreError: if there is no index, or it was written for another number of documents.
         """
-        data = store.read_blob(STATISTICS_BLOB)
-        if data is None:
-            raise StoreError("this collection has no index of terms: build one when it is created")
-        statistics, is_complete = Statistics.from_bytes(data)
+        statistics, is_complete = read_statistics_blob(store)
         if is_complete:
             _check_document_count(store, statistics)
         else:
@@ -220,7 +217,7 @@ class TermIndex:
             version = self._store.blob_version(STATISTICS_BLOB)
             if version in (None, self._version):
                 return
-            statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+            statistics, is_complete = read_statistics_blob(self._store)
             if is_complete:
                 self.statistics, self._version = statistics, version
 
@@ -270,7 +267,7 @@ class TermIndex:
         if not self._is_clean:
             return
         if self._store.blob_version(STATISTICS_BLOB) not in (None, self._version):
-            self.statistics, is_complete = Statistics.from_bytes(self._store.read_blob(STATISTICS_BLOB) or b"")
+            self.statistics, is_complete = read_statistics_blob(self._store)
             if not is_complete:
                 recount(self._store, self.statistics)
         self._publish()
@@ -389,6 +386,18 @@ def _check_document_count(store: Store, statistics: Statistics) -> None:
             f"this collection is damaged: {n_stored} of its {statistics.records} documents can be found; "
             "restore a copy, or `paragloss repair` keeps what is whole"
         )
+
+
+def read_statistics_blob(store: Store) -> tuple[Statistics, bool]:
+    """Read the statistics of a store from their blob.
+
+    :return: the statistics, and whether they are complete; if not they are empty and must be recounted.
+    :raises StoreError: there are none, or they are damaged.
+    """
+    data = store.read_blob(STATISTICS_BLOB)
+    if data is None:
+        raise StoreError("this collection has no index of terms: build one when it is created")
+    return Statistics.from_bytes(data)
 
 
 def recount(store: Store, statistics: Statistics) -> int:
