@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import shutil
+import zipfile
 
 import pytest
 
@@ -276,6 +277,41 @@ def test_documents_stay_when_the_reader_of_their_file_is_not_there(
     assert len(errors) == 1
     assert name in errors[0]
     assert read_texts(collection)["scan"] == "words of a scan"
+
+
+@pytest.mark.parametrize("damage", [b"{not json", b"{}"])
+def test_a_row_that_can_not_be_read_any_more_is_not_pruned(collection, tmp_path, damage):
+    path = tmp_path / "rows.jsonl"
+    write_rows(path, number_rows(range(3)))
+    index(collection, path, prune=True)
+    path.write_bytes(b"\n".join([damage, *path.read_bytes().splitlines()[1:]]))
+    with pytest.warns(UserWarning, match="parts of it can't be read, so 1 documents it gave before are kept"):
+        report, errors = index(collection, path, prune=True)
+    assert (report, len(errors)) == ((2, 0, 0), 1)
+    assert read_texts(collection) == number_rows(range(3))
+    assert index(collection, path, prune=True)[0] == (0, 1, 0)  # it has not changed, and is not read again
+    write_rows(path, number_rows([1, 2]))
+    assert index(collection, path, prune=True)[0] == (2, 0, 1)
+    assert read_texts(collection) == number_rows([1, 2])
+
+
+def test_a_member_of_an_archive_that_can_not_be_read_any_more_is_not_pruned(collection, tmp_path):
+    path = tmp_path / "papers.zip"
+
+    def write_archive(members):
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+
+    write_archive({"a.txt": "first", "b.jsonl": '{"text": "second", "lang": "en"}'})
+    index(collection, path, prune=True)
+    write_archive({"a.txt": "first", "b.jsonl": b"\xff damaged"})
+    with pytest.warns(UserWarning, match="parts of it can't be read"):
+        index(collection, path, prune=True)
+    assert sorted(read_texts(collection)) == ["papers.zip/a.txt", "papers.zip/b.jsonl:1"]
+    write_archive({"a.txt": "first"})
+    index(collection, path, prune=True)
+    assert sorted(read_texts(collection)) == ["papers.zip/a.txt"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from packed_files import pack_zip
 from paragloss.errors import InputError
 from paragloss.formats import sandbox
 from paragloss.formats.documents import read_documents
+from paragloss.formats.text import FileOutcome
 from paragloss.types import Document
 
 
@@ -213,12 +214,12 @@ def test_several_readers_keep_the_order_of_files_and_only_one_dies_of_a_bad_file
     documents = read_documents(
         tmp_path,
         on_error=errors.append,
-        on_file_end=lambda path, is_complete: ended.append((path.name, is_complete)),
+        on_file_end=lambda path, outcome: ended.append((path.name, outcome)),
         readers=readers,
     )
     names = ["a.rtf", "b.rtf", "c.rtf", "d.rtf", "d.txt", "e.rtf", "f.rtf", "g.rtf", "h.rtf"]
     assert [document.id for document in documents] == [name for name in names if name != "c.rtf"]
-    assert ended == [(name, name != "c.rtf") for name in names]
+    assert ended == [(name, FileOutcome.FAILED if name == "c.rtf" else FileOutcome.READ) for name in names]
     assert [Path(error.location).name for error in errors] == ["c.rtf"]
 
 

@@ -5,7 +5,8 @@ Only changed files are then read again, and documents of removed files can be pr
 A file is recorded as read once its reader has come to its end and its documents are safe on disk. Until then its
 document ids are recorded before they are written: after a kill some files are read again, none is missed, and no
 document is left without its file. Each document id has one owning file. Absence is observed, never inferred: a document
-is pruned only if its file is missing from a folder that could be listed and still holds other files.
+is pruned only if its file was read completely without giving it, or is missing from a folder that could be listed and
+still holds other files.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 
 from paragloss.errors import PruneError
 from paragloss.formats.file_ids import is_inside
+from paragloss.formats.text import FileOutcome
 from paragloss.stores import AnyStore
 from paragloss.types import Document
 
@@ -70,7 +72,7 @@ class _Reading:
     record: FileRecord
     ids: list[str] = field(default_factory=list)
     end: int | None = None  # how many documents all files had given when its reader ended
-    complete: bool = False
+    outcome: FileOutcome = FileOutcome.FAILED
 
 
 class _FileTable:
@@ -256,15 +258,14 @@ class FileTracker:
             newest.record = newest.record._replace(name=unique_name)
         return unique_name
 
-    def finish_reading(self, path: Path, complete: bool) -> None:
+    def finish_reading(self, path: Path, outcome: FileOutcome) -> None:
         """Note that the reader of a file has ended, or that a folder can't be listed.
 
         :param path: the file, which is the first one whose reader has not ended; any other path is that of a folder.
-        :param complete: whether the file was read to its end.
         """
         reading = self._current_reading()
         if reading is not None and reading.path == os.path.abspath(path):
-            reading.end, reading.complete = self._document_count, complete
+            reading.end, reading.outcome = self._document_count, outcome
         else:
             self._unlisted_folders.append(os.path.abspath(path))
 
@@ -441,13 +442,15 @@ class FileTracker:
         """Record a file whose reader has ended and whose documents are safe."""
         ids = list(dict.fromkeys(reading.ids))
         self._table.take_ownership(reading.path, ids)
-        if reading.complete:
-            self._record_complete(reading, ids)
+        if reading.outcome is FileOutcome.READ:
+            self._record_read(reading, ids)
+        elif reading.outcome is FileOutcome.PARTLY_READ:
+            self._record_partly_read(reading, ids)
         else:
             self._record_failed(reading, ids)
 
-    def _record_complete(self, reading: _Reading, ids: Sequence[str]) -> None:
-        """Record a file that was read to its end.
+    def _record_read(self, reading: _Reading, ids: Sequence[str]) -> None:
+        """Record a file that was read completely.
 
         It gives up the documents that it held earlier and no longer holds; other files that hold one are read again.
 
@@ -464,8 +467,31 @@ class FileTracker:
         self._table.give_up_ownership(reading.path, record.stale_ids)
         self._mark_for_rereading(self._table.list_holders(record.stale_ids))
 
+    def _record_partly_read(self, reading: _Reading, ids: Sequence[str]) -> None:
+        """Record a file with rows, messages or members that could not be read.
+
+        What it gave earlier may be among those, so that it gives up no document. It is read again when it has changed.
+
+        :param ids: the documents that it gave now, each once.
+        """
+        earlier = self._table.records.get(reading.path)
+        record = reading.record._replace(ids=tuple(ids))
+        if earlier is not None:
+            owners = (reading.path, None)
+            earlier_ids = _join_unique(earlier.ids, earlier.stale_ids)
+            kept_ids = [doc_id for doc_id in earlier_ids if self._table.find_owner(doc_id) in owners]
+            record = record._replace(ids=_join_unique(ids, kept_ids), name=record.name or earlier.name)
+            self._table.take_ownership(reading.path, kept_ids)
+            kept_count = len(record.ids) - len(ids)
+            if kept_count:
+                message = (
+                    f"{reading.path}: parts of it can't be read, so {kept_count} documents it gave before are kept"
+                )
+                warnings.warn(message, stacklevel=2)
+        self._table.replace(reading.path, record)
+
     def _record_failed(self, reading: _Reading, ids: Sequence[str]) -> None:
-        """Record a file that could not be read to its end: it keeps its earlier documents and is tried again."""
+        """Record a file that could not be read: it keeps its earlier documents and is tried again."""
         earlier = self._table.records.get(reading.path)
         if earlier is None and not ids:
             return

@@ -33,7 +33,7 @@ from paragloss.formats import (
 from paragloss.formats.folder_files import guess_path_language, list_files
 from paragloss.formats.foreign import READERS as FOREIGN_READERS
 from paragloss.formats.pst import MAILBOX_SUFFIXES
-from paragloss.formats.text import OnError, PathLike, format_suffix, open_bytes, raise_or_report
+from paragloss.formats.text import FileOutcome, OnError, PathLike, format_suffix, open_bytes, raise_or_report
 from paragloss.formats.title_choice import choose_title
 from paragloss.formats.tnef import SUFFIX as TNEF_SUFFIX
 from paragloss.formats.tnef import WINMAIL_NAMES
@@ -108,7 +108,7 @@ def read_documents(
     *,
     make_id: Callable[[str], str] = lambda relative: relative,
     should_read: Callable[[Path], bool] = lambda _: True,
-    on_file_end: Callable[[Path, bool], None] = lambda *_: None,
+    on_file_end: Callable[[Path, FileOutcome], None] = lambda *_: None,
     on_error: OnError = None,
     on_scanned_page: scans.ScanProgress = lambda *_: None,
     readers: int = 1,
@@ -123,8 +123,8 @@ def read_documents(
     :param make_id: makes the id of a file from its path below the folder; rows without an id get that of their file
         and their number
     :param should_read: decides before a file is read whether to read it
-    :param on_file_end: called after each file, with whether it was read to its end; and with False for each folder that
-        can't be listed
+    :param on_file_end: called after each file, with how much of it was read; and with FAILED for each folder that can't
+        be listed
     :param on_error: called for each file or row that can't be read, and for each file of an unknown format; without
         it the first bad file raises, and a warning counts the files of unknown formats
     :param on_scanned_page: called after each page of a scan
@@ -134,7 +134,7 @@ def read_documents(
     if str(path).startswith(irds.IRDS_PREFIX):
         yield from irds.read_irds_documents(str(path))
         return
-    file_reader = _FileReader(on_file_end, on_error, on_scanned_page)
+    file_reader = _FileReader(on_file_end, on_error, on_scanned_page, [])
     root = Path(path)
     if root.is_dir():
         yield from _FolderReader(root, make_id, should_read, file_reader, readers).read()
@@ -227,36 +227,39 @@ class _FolderReader:
         return source._replace(pending=readers.submit(kind, source.path, source.id))
 
     def _report_unlisted(self, error: InputError) -> None:
-        """Report a folder that can't be listed; it counts as one that was not read to its end."""
+        """Report a folder that can't be listed; it counts as a file that could not be read."""
         if self._file_reader.on_error is None:
             raise error
-        self._file_reader.on_file_end(Path(error.location), False)
+        self._file_reader.on_file_end(Path(error.location), FileOutcome.FAILED)
         self._file_reader.on_error(error)
 
 
 class _FileReader(NamedTuple):
     """Reads single files and what is inside them, with the callbacks of one call of `read_documents`."""
 
-    on_file_end: Callable[[Path, bool], None]
+    on_file_end: Callable[[Path, FileOutcome], None]
     on_error: OnError
     on_scanned_page: scans.ScanProgress
+    unread_parts: list[InputError]  # rows, messages and members that could not be read, of the file that is being read
 
     def read_reporting_errors(self, source: _SourceFile) -> Iterator[Document]:
         """Yield the documents of a file that is not inside another one, and tell `on_file_end` of its end.
 
         An error is passed to `on_error`, or raised where there is none. A file that turns out to be empty counts as one
-        that was read to its end.
+        that was read completely.
         """
         if source.problem and self.on_error is not None:
             self.on_error(InputError(source.problem, location=source.path))
             return
+        self.unread_parts.clear()
         try:
             yield from self._read_file(source, depth=0)
-            self.on_file_end(source.path, True)
+            self.on_file_end(source.path, FileOutcome.PARTLY_READ if self.unread_parts else FileOutcome.READ)
         except InputError as error:
             if self.on_error is None:
                 raise
-            self.on_file_end(source.path, isinstance(error, EmptyFileError))
+            is_empty = isinstance(error, EmptyFileError)
+            self.on_file_end(source.path, FileOutcome.READ if is_empty else FileOutcome.FAILED)
             self.on_error(error)
 
     def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:
@@ -268,7 +271,7 @@ class _FileReader(NamedTuple):
         if kind in _ROW_READERS:
             yield from self._read_rows(source, kind)
         elif kind in _DUMP_READERS:
-            yield from _DUMP_READERS[kind](source.path, on_error=self.on_error)
+            yield from _DUMP_READERS[kind](source.path, on_error=self._row_error_handler())
         elif kind == _MBOX:
             yield from self._read_mbox(source, depth)
         elif kind == _PLAIN_TEXT and chats.is_chat(source.path):
@@ -280,7 +283,7 @@ class _FileReader(NamedTuple):
 
     def _read_rows(self, source: _SourceFile, kind: str) -> Iterator[Document]:
         """Yield a document for each row of a file; one of a table tells its line."""
-        for document in _ROW_READERS[kind](source.path, name=source.id, on_error=self.on_error):
+        for document in _ROW_READERS[kind](source.path, name=source.id, on_error=self._row_error_handler()):
             yield _place_row(document, source) if kind in _TABLES else document
 
     def _read_single_document(self, source: _SourceFile, kind: str, depth: int) -> Iterator[Document]:
@@ -388,11 +391,21 @@ class _FileReader(NamedTuple):
                     for document in self._read_file(message, depth + 1):
                         yield _place_in_mbox(document, source.path, number)
                 except InputError as error:
-                    raise_or_report(InputError(error.reason), source.path, number, self.on_error)
+                    raise_or_report(InputError(error.reason), source.path, number, self._row_error_handler())
+
+    def _row_error_handler(self) -> OnError:
+        """Return what rows and messages that can't be read are passed to; None if the first one is to be raised."""
+        return None if self.on_error is None else self._report_row
+
+    def _report_row(self, error: InputError) -> None:
+        self.unread_parts.append(error)
+        if self.on_error is not None:
+            self.on_error(error)
 
     def _report_member(self, reason: str, location: str) -> None:
         """Report what can't be read inside a file whose other parts are read: to `on_error`, else as a warning."""
         error = InputError(reason, location=location)
+        self.unread_parts.append(error)
         if self.on_error is None:
             warnings.warn(f"left out: {error}", stacklevel=2)
         else:

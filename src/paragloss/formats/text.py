@@ -16,6 +16,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeAlias, TypeVar, cast
 
@@ -28,6 +29,15 @@ S = TypeVar("S")
 T = TypeVar("T")
 PathLike: TypeAlias = str | Path
 OnError: TypeAlias = Callable[[InputError], None] | None
+
+
+class FileOutcome(Enum):
+    """How much of a file was read."""
+
+    READ = "read"
+    PARTLY_READ = "partly read"  # without rows, messages or members that could not be read
+    FAILED = "failed"
+
 
 #: No line of text is longer than this; a file of one endless line must not fill the memory.
 MAX_LINE_BYTES = 16 * 2**20
