@@ -91,6 +91,11 @@ def _format_row(document: Document) -> dict[str, object]:
     return {column: _escape_formula(value) for column, value in row.items()}
 
 
+def _allow_long_cells() -> None:
+    """Raise the limit of the csv module, which holds for the whole process: it would refuse a document of 128 KiB."""
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+
+
 class _Table:
     """A table of which the header is read: its columns, and whether one of them is a text or a title."""
 
@@ -100,19 +105,19 @@ class _Table:
         :param on_error: called with the error of each bad row; without it the first error is raised
         :raises InputError: if the table has a column of texts or titles, and another one twice
         """
-        # The limit holds for the whole process, and its default would refuse a document of 128 KiB.
-        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-        self._path, self._on_error = path, on_error
+        _allow_long_cells()
+        self._path = path
+        self._on_error = on_error
         self._line_number = 0  # of the last line that was read: a row may take several lines
         self._lines = self._read_counted_lines()
-        self._header = next((line for line in self._lines if line.strip()), "").strip("\r\n")
+        lines_with_text = (line for line in self._lines if line.strip())
+        self._header = next(lines_with_text, "").strip("\r\n")
         self._delimiter = _guess_delimiter(self._header)
         written_columns = _split_columns(self._header, self._delimiter)
-        self._columns = [column.lower() for column in written_columns]
-        self.has_text = "text" in self._columns or "title" in self._columns
-        if not self.has_text:
-            self._columns = _name_columns(written_columns)
-        elif len(set(self._columns)) < len(self._columns):
+        lowercase_columns = [column.lower() for column in written_columns]
+        self.has_text = "text" in lowercase_columns or "title" in lowercase_columns
+        self._columns = lowercase_columns if self.has_text else _name_columns(written_columns)
+        if self.has_text and len(set(self._columns)) < len(self._columns):
             raise self._make_header_error("a column comes twice", "give each its own name")
 
     def require_text(self) -> None:

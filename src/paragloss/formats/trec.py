@@ -8,7 +8,8 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from paragloss.errors import InputError
@@ -58,11 +59,13 @@ def read_run(path: PathLike) -> Run:
             repetition = f"document {line.document_id!r} comes twice for query {line.query_id!r}"
             raise InputError(f"{repetition}; keep one of the lines", location=f"{path}:{line.number}")
         lines[line.document_id] = line
-    run: Run = {}
-    for query_id, lines in lines_by_query.items():
-        ranking = sorted(lines.values(), key=lambda line: (-line.score, line.rank))
-        run[query_id] = [Hit(line.document_id, line.score) for line in ranking]
-    return run
+    return {query_id: _rank_hits(lines.values()) for query_id, lines in lines_by_query.items()}
+
+
+def _rank_hits(lines: Iterable[_RunLine]) -> list[Hit]:
+    """Return the hits of a query, the best score first, equal scores by the rank that their lines state."""
+    ranking = sorted(lines, key=lambda line: (-line.score, line.rank))
+    return [Hit(line.document_id, line.score) for line in ranking]
 
 
 def _parse_run_line(number: int, line: str) -> _RunLine:
@@ -117,7 +120,8 @@ def read_trec_qrels(path: PathLike) -> Qrels:
     qrels: Qrels = {}
     for judgment in files.parse_lines(path, _parse_judgment):
         grades = qrels.setdefault(judgment.query_id, {})
-        if grades.setdefault(judgment.document_id, judgment.grade) != judgment.grade:
+        first_grade = grades.setdefault(judgment.document_id, judgment.grade)
+        if judgment.grade != first_grade:
             contradiction = f"document {judgment.document_id!r} has two grades for query {judgment.query_id!r}"
             raise InputError(f"{contradiction}; keep one of the lines", location=f"{path}:{judgment.number}")
     return qrels
@@ -234,6 +238,26 @@ def _is_closed(markup: str) -> bool:
     return markup[-len("</doc>") :].lower() == "</doc>"
 
 
+@dataclass
+class _OpenDocElement:
+    """A <DOC> element while it is read."""
+
+    start_line: int  # of its opening tag
+    pieces: list[str] = field(default_factory=list)
+    n_characters: int = 0  # in all pieces
+    is_complete: bool = False  # whether it is closed, or too long to be read on
+
+    def add_piece(self, piece: str) -> None:
+        """Add a line, or the part of a line up to a closing tag."""
+        self.pieces.append(piece)
+        self.n_characters += len(piece)
+        self.is_complete = _is_closed(piece) or self.n_characters > MAX_DOCUMENT_BYTES
+
+    def join_pieces(self) -> tuple[int, str]:
+        """Return (line, markup) of the element."""
+        return self.start_line, "\n".join(self.pieces)
+
+
 def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
     """Yield (line, markup) of each <DOC> element of a file up to its closing tag.
 
@@ -241,23 +265,20 @@ def _split_doc_elements(path: PathLike, on_error: OnError) -> Iterator[tuple[int
 
     :param on_error: called with the error of each line that can't be read; otherwise it is raised
     """
-    start_line = 0
-    pieces: list[str] = []  # of the open element
-    n_characters = 0  # in them
+    element: _OpenDocElement | None = None  # None between elements
     for number, piece in _read_doc_pieces(path, on_error):
         if _DOC_START.search(piece):
-            if pieces:
-                yield start_line, "\n".join(pieces)
-            start_line, pieces, n_characters = number, [], 0
-        elif not pieces:  # between elements
+            if element is not None:
+                yield element.join_pieces()
+            element = _OpenDocElement(number)
+        if element is None:
             continue
-        pieces.append(piece)
-        n_characters += len(piece)
-        if _is_closed(piece) or n_characters > MAX_DOCUMENT_BYTES:
-            yield start_line, "\n".join(pieces)
-            pieces = []
-    if pieces:
-        yield start_line, "\n".join(pieces)
+        element.add_piece(piece)
+        if element.is_complete:
+            yield element.join_pieces()
+            element = None
+    if element is not None:
+        yield element.join_pieces()
 
 
 def _read_doc_pieces(path: PathLike, on_error: OnError) -> Iterator[tuple[int, str]]:
@@ -271,10 +292,10 @@ def _parse_document(body: str, lang: str) -> Document:
     texts = {name: _strip_tags(" ".join(markup)) for name, markup in _read_closed_elements(body).items()}
     head = _DOC_START.search(body)
     attributes = dict(_ATTRIBUTE.findall(head[1])) if head is not None and head[1] else {}
-    name = texts.get("docno") or texts.get("docid") or attributes.get("id") or ""
+    name = _get_first_text(texts, "docno", "docid") or attributes.get("id", "")
     if not name:
         raise InputError("<DOC> without <DOCNO>; give every document its number")
-    title = next((texts[tag] for tag in _TITLES if texts.get(tag)), "")
+    title = _get_first_text(texts, *_TITLES)
     own = texts.get("lang", "").lower()
     text = texts.get("text") or _strip_tags(_remove_elements(body, _HEADER))
     return Document(name, text, parse_language_code(own) if own else lang, title)
@@ -290,15 +311,20 @@ def _parse_topic(attribute_markup: str, body: str, lang: str) -> Query:
     """
     attributes = {name.lower(): value for name, value in _ATTRIBUTE.findall(attribute_markup)}
     texts, tag_lang = _read_topic_texts(body)
-    number = texts.get("num") or texts.get("identifier") or attributes.get("number") or attributes.get("id")
+    number = _get_first_text(texts, "num", "identifier") or _get_first_text(attributes, "number", "id")
     if not number:
         raise InputError("topic without <num>; give every topic its number")
-    query_text = texts.get("title") or texts.get("query")
+    query_text = _get_first_text(texts, "title", "query")
     if not query_text:
         raise InputError(f"topic {number} has no <title>; it has {', '.join(texts)}")
-    own_lang = attributes.get("lang") or attributes.get("xml:lang")
-    query_lang = parse_language_code(own_lang) if own_lang else tag_lang or lang
+    declared_lang = _get_first_text(attributes, "lang", "xml:lang")
+    query_lang = parse_language_code(declared_lang) if declared_lang else (tag_lang or lang)
     return Query(number, " ".join(query_text.split()), query_lang)
+
+
+def _get_first_text(texts: Mapping[str, str], *names: str) -> str:
+    """Return the text of the first of some elements or attributes that has one, "" if none has."""
+    return next((texts[name] for name in names if texts.get(name)), "")
 
 
 def _read_topic_texts(body: str) -> tuple[dict[str, str], str]:
@@ -310,14 +336,20 @@ def _read_topic_texts(body: str) -> tuple[dict[str, str], str]:
     texts: dict[str, str] = {}
     lang = ""
     for tag, markup in _split_at_tags(body):
-        prefix, _, bare_tag = tag.rpartition("-")
-        names_language = bool(prefix) and bare_tag in ("title", "desc", "narr")
-        if names_language:
-            lang = parse_language_code(prefix)
+        bare_tag, tag_lang = _split_tag_language(tag)
+        lang = tag_lang or lang
         text = html.unescape(_LABEL.sub("", markup)).strip()
         if text:
-            texts.setdefault(bare_tag if names_language else tag, text)
+            texts.setdefault(bare_tag, text)
     return texts, lang
+
+
+def _split_tag_language(tag: str) -> tuple[str, str]:
+    """Return a tag without its language, and that language: ("title", "en") for `en-title`, ("num", "") for `num`."""
+    prefix, _, bare_tag = tag.rpartition("-")
+    if prefix and bare_tag in ("title", "desc", "narr"):
+        return bare_tag, parse_language_code(prefix)
+    return tag, ""
 
 
 # Loose SGML: elements closed or not, in any case, nested or not; each function is one pass.
@@ -356,7 +388,8 @@ def _remove_elements(body: str, names: frozenset[str]) -> str:
             pieces.append(body[position : tag.start()])
             open_element = name
         elif is_closing and name == open_element:
-            open_element, position = "", tag.end()
+            open_element = ""
+            position = tag.end()
     if not open_element:
         pieces.append(body[position:])
     return " ".join(pieces)

@@ -68,23 +68,25 @@ class _ElementBuilder:
         parser.EntityDeclHandler = _refuse_entity
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Open an element if it is a chosen one or inside one; others are passed over.
+        """Handle an opening tag: begin an element if it is a chosen one or inside one, and pass over others.
 
         :param name: its name with its namespace, as expat gives it: `NAMESPACE}NAME`
         :param attributes: its attributes, named likewise
         :raises InputError: if elements are nested too deep, or the outermost one is too large
         """
         local_name = _remove_namespace(name)
-        if not self.depth:
-            if local_name not in self.names:
-                return
-            self.builder, self.size = TreeBuilder(), 0
+        is_outermost = not self.depth
+        if is_outermost and local_name not in self.names:
+            return
+        if is_outermost:
+            self.builder = TreeBuilder()
+            self.size = 0
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise InputError(f"elements are nested more than {_MAX_DEPTH} deep; no dictionary or dump does that")
         local_attributes = {_remove_namespace(key): value for key, value in attributes.items()}
-        n_characters = sum(len(key) + len(value) for key, value in local_attributes.items())
-        self.count_characters(_CHARACTERS_PER_ELEMENT + len(local_name) + n_characters)
+        attribute_characters = sum(len(key) + len(value) for key, value in local_attributes.items())
+        self.count_characters(_CHARACTERS_PER_ELEMENT + len(local_name) + attribute_characters)
         self.builder.start(local_name, local_attributes)
 
     def end(self, name: str) -> None:
