@@ -53,16 +53,30 @@ def read_eml(path: PathLike, *, id: str = "") -> Document:
     """
     data = read_bytes(path)
     try:
-        message = _parse_message(data)
-        body = _read_body(message)
-        subject = _read_header(message, "subject")
-        headers = {name: _read_header(message, name) for name in ("from", "to", "date")}
-        file_names = [part.get_filename() for part in message.iter_attachments()]
+        texts = _read_message_texts(data)
     except Exception as error:  # a damaged message fails anywhere inside headers, encodings or parts
         reason = error or type(error).__name__
         raise InputError(f"can't be read as a mail message ({reason}); save it anew", location=path) from error
-    attachments = [name for name in file_names if name]
-    return make_mail_document(id or Path(path).name, body, subject, headers, attachments, path)
+    return make_mail_document(id or Path(path).name, texts.body, texts.subject, texts.headers, texts.file_names, path)
+
+
+class _MessageTexts(NamedTuple):
+    """The texts of a message that its document is made of."""
+
+    body: str
+    subject: str
+    headers: dict[str, str]  # values of `from`, `to` and `date`
+    file_names: list[str]  # of the attachments that have a name
+
+
+def _read_message_texts(data: bytes) -> _MessageTexts:
+    """Parse the bytes of a `.eml` file; of a damaged one, any error of the library may come."""
+    message = _parse_message(data)
+    body = _read_body(message)
+    subject = _read_header(message, "subject")
+    headers = {name: _read_header(message, name) for name in ("from", "to", "date")}
+    file_names = [part.get_filename() for part in message.iter_attachments()]
+    return _MessageTexts(body, subject, headers, [name for name in file_names if name])
 
 
 def make_mail_document(

@@ -68,9 +68,7 @@ def parse_json_object(line: str) -> dict[str, Any]:
         pair, a number that is not finite, a whole number of more than 64 bits
     """
     try:
-        value = _DECODER.decode(line)
-        if "\\u" in line:  # escapes may spell half a surrogate pair, which can't be stored
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        value = _decode_encodable_value(line)
     except UnicodeEncodeError as error:
         message = "half of a surrogate pair (\\ud800 to \\udfff) stands alone; write the character out"
         raise InputError(message) from error
@@ -81,6 +79,14 @@ def parse_json_object(line: str) -> dict[str, Any]:
         raise InputError(message) from error
     if not isinstance(value, dict):
         raise InputError(f'a JSON {type(value).__name__}, not an object; write {{"id": ..., "text": ...}} on each line')
+    return value
+
+
+def _decode_encodable_value(line: str) -> Any:
+    """Decode a line of JSON; raise UnicodeEncodeError if an escape in it spells half of a surrogate pair."""
+    value = _DECODER.decode(line)
+    if "\\u" in line:  # a text without escapes has no such half
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     return value
 
 

@@ -60,8 +60,9 @@ def read_old_office(kind: str, path: PathLike, *, id: str = "") -> Document:
         return read_rtf(path, id=document_id)
     if content.startswith(b"PK\x03\x04"):
         return _MODERN_FORMATS[kind].read(path, id=document_id)
+    is_ole_container = content.startswith(OLE_SIGNATURE)
     has_text_stream = any(name.encode("utf-16-le") in content for name in _TEXT_STREAMS[kind])
-    if not content.startswith(OLE_SIGNATURE) or not has_text_stream:
+    if not is_ole_container or not has_text_stream:
         raise InputError(f"is not a {kind} file: it does not begin like one; it is damaged", location=path)
     return _extract_text(kind, path, document_id)
 
@@ -96,18 +97,32 @@ def _convert_with_libreoffice(kind: str, path: PathLike, id: str) -> Document:
     :param id: the id of the document
     :raises InputError: if LibreOffice fails, or takes too long
     """
-    suffix, read_modern_file = _MODERN_FORMATS[kind]
+    modern_format = _MODERN_FORMATS[kind]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, f"source{kind}")
         shutil.copyfile(path, source)
-        profile = f"-env:UserInstallation=file://{folder}/profile"
-        command = ["soffice", profile, "--headless", "--convert-to", suffix, "--outdir", f"{folder}/out", str(source)]
         try:
-            subprocess.run(command, capture_output=True, timeout=_CONVERSION_SECONDS, check=True)
-            return read_modern_file(Path(folder, "out", f"source.{suffix}"), id=id)
-        except (subprocess.SubprocessError, OSError, InputError) as error:
-            reason = error.reason if isinstance(error, InputError) else type(error).__name__
-            raise InputError(f"LibreOffice can't convert it ({reason}); save it as .{suffix}", location=path) from None
+            converted_file = _run_libreoffice(source, modern_format.suffix)
+            return modern_format.read(converted_file, id=id)
+        except InputError as error:  # of the converted file, such as one without text
+            reason = error.reason
+        except (subprocess.SubprocessError, OSError) as error:
+            reason = type(error).__name__
+    message = f"LibreOffice can't convert it ({reason}); save it as .{modern_format.suffix}"
+    raise InputError(message, location=path)
+
+
+def _run_libreoffice(source: Path, suffix: str) -> Path:
+    """Convert a file with LibreOffice; return the converted file, in a folder beside the source.
+
+    :param suffix: the suffix of the converted file, without its dot
+    :raises SubprocessError: if LibreOffice fails, or takes too long
+    """
+    output_folder = source.parent / "out"
+    profile = f"-env:UserInstallation=file://{source.parent}/profile"
+    command = ["soffice", profile, "--headless", "--convert-to", suffix, "--outdir", str(output_folder), str(source)]
+    subprocess.run(command, capture_output=True, timeout=_CONVERSION_SECONDS, check=True)
+    return output_folder / f"{source.stem}.{suffix}"
 
 
 def _run_text_command(command: tuple[str, ...], path: PathLike) -> str:

@@ -112,12 +112,22 @@ class _OleMessage:
             attachment = _OleMessage(self._container, storage)
             name = attachment._read_text(_ATTACHMENT_LONG_NAME) or attachment._read_text(_ATTACHMENT_NAME)
             content = attachment._read_stream(_ATTACHMENT_DATA, _BINARY_TYPE)
-            message_storage = [*storage, f"__substg1.0_{_ATTACHMENT_DATA}{_STORAGE_TYPE}"]
             if name and content:
                 yield Attachment(name, content, attachment._read_text(_ATTACHMENT_CONTENT_ID))
-            elif self._container.exists(message_storage) and len(storage) <= 2 * _MAX_MESSAGE_DEPTH:
-                item = _OleMessage(self._container, message_storage).read_item()
+                continue
+            attached_message = self._open_attached_message(storage)
+            if attached_message is not None:
+                item = attached_message.read_item()
                 yield Attachment(make_message_file_name(item.subject), build_eml(item))
+
+    def _open_attached_message(self, storage: list[str]) -> _OleMessage | None:
+        """Return the message inside the storage of an attachment; None if there is none, or it is nested too deep."""
+        message_storage = [*storage, f"__substg1.0_{_ATTACHMENT_DATA}{_STORAGE_TYPE}"]
+        # Each level adds two names to a path: that of the attachment and that of the message.
+        is_too_deep = len(storage) > 2 * _MAX_MESSAGE_DEPTH
+        if is_too_deep or not self._container.exists(message_storage):
+            return None
+        return _OleMessage(self._container, message_storage)
 
     def _list_attachment_storages(self) -> list[list[str]]:
         """Return the storages of the attachments of this message, each as the path of names that leads to it."""

@@ -280,18 +280,19 @@ def _open_for_writing(path: Path, final_path: Path) -> Iterator[TextIO]:
     except OSError as error:
         message = f"can't be written ({error.strerror}); check the folder and its permissions"
         raise InputError(message, location=final_path) from error
-    is_compressed = final_path.suffix.lower() == ".gz"
-    with raw, _compress(raw) if is_compressed else raw as output:
+    with raw, _compress_by_name(raw, final_path) as output:
         text = io.TextIOWrapper(output, encoding="utf-8", newline="\n", write_through=False)
         yield text
         text.detach()  # writes what is left in its buffer, and leaves closing the files to the blocks that opened them
 
 
-def _compress(raw: BinaryIO) -> BinaryIO:
-    """Return a stream that writes what it gets into another one, gzipped.
+def _compress_by_name(raw: BinaryIO, final_path: Path) -> BinaryIO:
+    """Return a stream that writes what it gets gzipped into another one, or that one if the path has no suffix `.gz`.
 
-    The header has no name and no time, so that the same text always gives the same bytes.
+    The gzip header has no name and no time, so that the same text always gives the same bytes.
     """
+    if final_path.suffix.lower() != ".gz":
+        return raw
     return cast(BinaryIO, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6))
 
 

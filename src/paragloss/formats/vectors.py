@@ -46,7 +46,8 @@ def read_vectors(path: PathLike) -> tuple[list[str], Floats]:
     """
     with open_bytes(path) as stream:
         start = stream.read(_BYTES_FOR_DETECTION)
-    if start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle"):
+    is_pickle = start.startswith(b"\x80") or format_suffix(path) in (".pkl", ".pickle")
+    if is_pickle:
         message = "a pickle runs what it says when it is opened; save its vectors as word2vec text"
         raise InputError(message, location=path)
     header = _HEADER.match(start)
@@ -124,7 +125,7 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
     :raises InputError: if a line has no vector of that many finite numbers, or words are missing at the end
     """
     numbered_lines = files.read_lines(path)
-    n_promised, dim = 0, 0
+    n_promised, dim = 0, 0  # 0 where the header promises nothing
     if has_header:
         _, header = next(numbered_lines)
         n_promised, dim = _parse_header(header, path)
@@ -133,10 +134,15 @@ def _read_text(path: PathLike, has_header: bool) -> tuple[list[str], Floats]:
         dim = _guess_dimensions([line.rstrip() for _, line in first_lines], path)
         numbered_lines = chain(first_lines, numbered_lines)
     words, matrix = _parse_vectors(numbered_lines, dim, path)
-    if len(words) < n_promised:
-        problem = f"the header promises {n_promised:,} words, the file has {len(words):,}"
-        raise InputError(f"{problem}; it is cut off, fetch it again", location=f"{path}:1")
+    _check_word_count(len(words), n_promised, path)
     return words, matrix
+
+
+def _check_word_count(n_words: int, n_promised: int, path: PathLike) -> None:
+    """Raise InputError if a file has fewer words than its header promises."""
+    if n_words < n_promised:
+        problem = f"the header promises {n_promised:,} words, the file has {n_words:,}"
+        raise InputError(f"{problem}; it is cut off, fetch it again", location=f"{path}:1")
 
 
 def _parse_vectors(numbered_lines: Iterator[tuple[int, str]], dim: int, path: PathLike) -> tuple[list[str], Floats]:
@@ -146,10 +152,14 @@ def _parse_vectors(numbered_lines: Iterator[tuple[int, str]], dim: int, path: Pa
     :param dim: how many numbers a vector has
     :return: the words and their vectors, (n_words, dim)
     """
-    text_lines = ((number, line.rstrip()) for number, line in numbered_lines if line.strip())
+
+    def parse_line(_number: int, line: str) -> tuple[str, list[float]]:
+        return _parse_vector(line, dim)
+
+    lines_with_text = ((number, line.rstrip()) for number, line in numbered_lines if line.strip())
     words: list[str] = []
     values = array("f")  # of all vectors, one behind the other
-    for word, vector in parse_numbered_items(text_lines, lambda _, line: _parse_vector(line, dim), path, None):
+    for word, vector in parse_numbered_items(lines_with_text, parse_line, path, on_error=None):
         words.append(word)
         values.extend(vector)
     return words, np.array(values, np.float32).reshape(-1, dim)
@@ -173,13 +183,18 @@ def _parse_vector(line: str, dim: int) -> tuple[str, list[float]]:
     if len(fields) < dim or not word.strip():
         raise InputError(f"{line.count(' ')} numbers after the word where {dim} are expected; parted by single blanks")
     try:
-        numbers = array("f", map(float, fields)).tolist()
-        problem = "" if isfinite(sum(numbers)) else "not finite"
+        return word, _parse_finite_numbers(fields)
     except (ValueError, OverflowError) as error:
-        problem = str(error)
-    if problem:
-        raise InputError(f"no finite numbers: {' '.join(fields)[:40]!r} ...; expected {dim} of them ({problem})")
-    return word, numbers
+        beginning = " ".join(fields)[:40]
+        raise InputError(f"no finite numbers: {beginning!r} ...; expected {dim} of them ({error})") from None
+
+
+def _parse_finite_numbers(fields: list[str]) -> list[float]:
+    """Return numbers rounded to 32-bit floats; raise ValueError or OverflowError if one is none, or not finite."""
+    numbers = array("f", map(float, fields)).tolist()
+    if not isfinite(sum(numbers)):
+        raise ValueError("not finite")
+    return numbers
 
 
 def _read_binary(path: PathLike, n_words: int, dim: int) -> tuple[list[str], Floats]:
