@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections.abc import Sequence
 from typing import BinaryIO, NamedTuple
 
 from paragloss.errors import InputError
@@ -26,11 +27,15 @@ _BYTE_ORDER_MARKS = (
 )
 
 
+#: So many of the commonest letters count for themselves.
+_N_TOP_LETTERS = 10
+
+
 class _CommonLetters(NamedTuple):
     """The commonest letters of usual texts in an encoding."""
 
     letters: str  # the most frequent first
-    top_share: float  # of all letters beyond ASCII, the share of the first ten
+    top_share: float  # of all letters beyond ASCII, the share of the first _N_TOP_LETTERS
     share: float  # the share of all of them
 
 
@@ -196,8 +201,8 @@ def _measure_likeness(sample: bytes, encoding: str) -> float:
     """Measure how much a text resembles usual texts of an encoding, a key of `_COMMON_LETTERS`.
 
     :param sample: the bytes of the text
-    :return: the share of common letters among those beyond ASCII, divided by their share in usual texts: about 1 if the
-        text has the encoding, 0 if it can't be decoded
+    :return: the share of common letters among those beyond ASCII, divided by their share in usual texts (averaged over
+        the commonest ten letters and all common ones): about 1 if the text has the encoding, 0 if it can't be decoded
     """
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(sample)
@@ -209,9 +214,14 @@ def _measure_likeness(sample: bytes, encoding: str) -> float:
     if not letters or 2 * n_half_width_kana > len(letters):
         return 0.0
     common = _COMMON_LETTERS[encoding]
-    top_share = sum(letter in common.letters[:10] for letter in letters) / len(letters)
-    share = sum(letter in common.letters for letter in letters) / len(letters)
-    return (top_share / common.top_share + share / common.share) / 2
+    top_likeness = _measure_share(letters, common.letters[:_N_TOP_LETTERS]) / common.top_share
+    likeness = _measure_share(letters, common.letters) / common.share
+    return (top_likeness + likeness) / 2
+
+
+def _measure_share(letters: Sequence[str], members: str) -> float:
+    """Return the share of letters, at least one, that are among the members."""
+    return sum(letter in members for letter in letters) / len(letters)
 
 
 def _guess_latin_encoding(sample: bytes) -> str:

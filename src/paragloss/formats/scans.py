@@ -6,7 +6,7 @@ Knows nothing of limits: `sandbox` requests one page at a time, and limits the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,17 +76,27 @@ def complete_scanned_pages(
     if not can_read_scans():
         _check_has_text(document, path)
         return document._replace(meta=meta)
-    page_texts = document.text.split("\f") if document.text else [""] * meta["pages"]
-    scanned_pages: list[Document] = []
+    scanned_pages: dict[int, Document] = {}
     for number in unread_numbers:
-        page = read_scanned_page(number)
-        page_texts[number] = page.text + "\n\n"
-        scanned_pages.append(page)
+        scanned_pages[number] = read_scanned_page(number)
         on_scanned_page(path, len(scanned_pages), len(unread_numbers))
-    text = "\f".join(page_texts).rstrip()
+    text = _insert_scanned_texts(document.text, meta["pages"], scanned_pages)
     if not text:
         raise InputError(f"no words were found on the pictures of its {meta['pages']} pages", location=path)
-    return document._replace(text=text, meta={**meta, **_summarize_scans(scanned_pages)})
+    return document._replace(text=text, meta={**meta, **_summarize_scans(list(scanned_pages.values()))})
+
+
+def _insert_scanned_texts(text: str, n_pages: int, scanned_pages: Mapping[int, Document]) -> str:
+    """Return the text of a document with the texts of its scanned pages.
+
+    :param text: the text of the other pages, separated by form feeds; "" if all pages are scanned
+    :param n_pages: the number of all pages
+    :param scanned_pages: the documents of the scanned pages by their numbers, from 0
+    """
+    page_texts = text.split("\f") if text else [""] * n_pages
+    for number, page in scanned_pages.items():
+        page_texts[number] = page.text + "\n\n"
+    return "\f".join(page_texts).rstrip()
 
 
 def _check_has_text(document: Document, path: PathLike) -> None:
@@ -173,7 +183,9 @@ def _recognize_unlikely_cjk(page: _ScannedPage) -> RecognizedText:
             raise
         return cjk_reading
     may_be_cjk = reading.confidence < CLEAR_CONFIDENCE or measure_cjk_share(reading.text) > _MIN_CJK_SHARE
-    return _choose_reading(reading, _read_with_rapidocr(page)) if may_be_cjk else reading
+    if not may_be_cjk:
+        return reading
+    return _choose_reading(reading, _read_with_rapidocr(page))
 
 
 def _choose_reading(reading: RecognizedText, cjk_reading: RecognizedText) -> RecognizedText:

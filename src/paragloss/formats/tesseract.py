@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import groupby, islice
+from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -106,19 +106,18 @@ def recognize_page(image: PageImage) -> list[RecognizedWord]:
     words: list[RecognizedWord] = []
     if is_script_clear and languages:
         words = _recognize_twice(image, first_languages, languages)
-    if measure_confidence(words) >= CLEAR_CONFIDENCE:
-        return words
-    words = _try_scripts(image, words, first_languages)
+    if not _is_clear(words):
+        words = _try_scripts(image, words, first_languages)
     is_language_missing = is_script_clear and not languages
-    if is_language_missing and measure_confidence(words) < CLEAR_CONFIDENCE:
+    if is_language_missing and not _is_clear(words):
         raise InputError(_explain_missing_language(image, script))
     return words
 
 
 def _choose_first_languages(languages: Sequence[str], script: str) -> list[str]:
     """Choose by which languages of a script a page is read first: English if it is one of them, and of others three."""
-    english_first = sorted(languages, key=lambda lang: lang != "en")
-    return english_first[: 1 if script == "Latn" else 3]
+    count = 1 if script == "Latn" else 3
+    return _put_english_first(languages)[:count]
 
 
 def _explain_missing_language(image: PageImage, script: str) -> str:
@@ -133,6 +132,11 @@ def measure_confidence(words: Sequence[RecognizedWord]) -> float:
     """Return the mean confidence, from 0 to 100, weighted by the length of the words."""
     n_letters = sum(len(word.text) for word in words) or 1
     return sum(len(word.text) * word.confidence for word in words) / n_letters
+
+
+def _is_clear(words: Sequence[RecognizedWord]) -> bool:
+    """Tell whether a page was read with so much confidence that it is in the script it was read in."""
+    return measure_confidence(words) >= CLEAR_CONFIDENCE
 
 
 def join_recognized_words(words: Sequence[RecognizedWord]) -> str:
@@ -162,16 +166,26 @@ def _try_scripts(image: PageImage, words: list[RecognizedWord], first_choice: Se
     :param first_choice: the languages that are tried before others, English first among those
     :return: the reading of the highest confidence, perhaps the one so far
     """
-    languages = sorted(_list_languages(), key=lambda lang: (lang not in first_choice, lang != "en"))
-    languages_by_script: dict[str, list[str]] = {}
-    for lang in languages:
-        languages_by_script.setdefault(scripts_of(lang)[0], []).append(lang)
-    for script_languages in islice(languages_by_script.values(), _MAX_SCRIPTS_TRIED):
+    for script_languages in _group_languages_by_script(first_choice)[:_MAX_SCRIPTS_TRIED]:
         reading = _recognize_twice(image, script_languages[:1], script_languages)
         words = max(words, reading, key=measure_confidence)
-        if measure_confidence(words) >= CLEAR_CONFIDENCE:
+        if _is_clear(words):
             break
     return words
+
+
+def _group_languages_by_script(first_choice: Sequence[str]) -> list[list[str]]:
+    """Return the installed languages of each script; those of the first choice come first, then English."""
+    other_languages = [lang for lang in _list_languages() if lang not in first_choice]
+    preferred_languages = [lang for lang in _list_languages() if lang in first_choice]
+    languages_by_script: dict[str, list[str]] = {}
+    for lang in _put_english_first(preferred_languages) + _put_english_first(other_languages):
+        languages_by_script.setdefault(scripts_of(lang)[0], []).append(lang)
+    return list(languages_by_script.values())
+
+
+def _put_english_first(languages: Iterable[str]) -> list[str]:
+    return sorted(languages, key=lambda lang: lang != "en")
 
 
 def _recognize_twice(image: PageImage, first: Sequence[str], candidates: Sequence[str]) -> list[RecognizedWord]:
@@ -212,7 +226,7 @@ def _list_languages() -> dict[str, list[str]]:
     :raises InputError: if no language is installed
     """
     models_by_language: dict[str, list[str]] = {}
-    for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:
+    for model in _run_tesseract(["--list-langs"]).splitlines()[1:]:  # the first line is a heading
         if not _LANGUAGE_MODEL.fullmatch(model):
             continue
         code = "zho" if model.startswith("chi") else model[:3]
