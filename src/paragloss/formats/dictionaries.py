@@ -6,7 +6,7 @@ An entry's texts are words or phrases as a reader would type them: remarks, gram
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
@@ -165,15 +165,24 @@ def _parse_pair(line: str) -> Entry:
     columns = [column.strip() for column in raw_columns]
     if len(columns) < 2 or not columns[0] or not columns[1]:
         raise InputError(f"a pair needs two texts with a tab or a blank between them; the line is {line[:60]!r}")
+    part_of_speech, weight = _parse_pair_details(columns[2:4])
+    if not 0.0 <= weight < float("inf"):
+        raise InputError(f"the weight of {columns[0]!r} is {weight}; give a number from 0")
+    return Entry(columns[0], columns[1], part_of_speech, weight)
+
+
+def _parse_pair_details(columns: Sequence[str]) -> tuple[str, float]:
+    """Return (part of speech, weight) of a pair, "" and 1 where they are missing.
+
+    :param columns: at most two columns in any order: the weight is the one that is a number
+    """
     part_of_speech, weight = "", 1.0
-    for column in columns[2:4]:
+    for column in columns:
         try:
             weight = float(column)
         except ValueError:
             part_of_speech = column
-    if not 0.0 <= weight < float("inf"):
-        raise InputError(f"the weight of {columns[0]!r} is {weight}; give a number from 0")
-    return Entry(columns[0], columns[1], part_of_speech, weight)
+    return part_of_speech, weight
 
 
 def _parse_cedict_line(line: str) -> list[Entry]:
@@ -278,9 +287,17 @@ def _parse_tei_entry(entry: Element) -> list[Entry]:
     if not spellings:
         raise InputError("no <orth> in a <form>; give a dictionary in FreeDict's TEI")
     part_of_speech = next(iter(_read_descendants(entry, "gramGrp", "pos")), "")
-    quotes = [quote for translation in _find_translations(entry) for quote in _get_children(translation, "quote")]
-    targets = [_remove_remarks(get_element_text(quote)) for quote in quotes]
-    return [Entry(spelling, target, part_of_speech) for spelling in spellings for target in targets if target]
+    targets = _read_tei_targets(entry)
+    return [Entry(spelling, target, part_of_speech) for spelling in spellings for target in targets]
+
+
+def _read_tei_targets(entry: Element) -> list[str]:
+    """Return the translations in an <entry> element, the texts of <quote> elements without remarks."""
+    targets: list[str] = []
+    for translation in _find_translations(entry):
+        for quote in _get_children(translation, "quote"):
+            targets.append(_remove_remarks(get_element_text(quote)))
+    return [target for target in targets if target]
 
 
 def _read_descendants(entry: Element, child_tag: str, tag: str) -> list[str]:

@@ -53,19 +53,24 @@ Answer: TypeAlias = dict[str, Any]
 
 def main() -> None:
     """Answer requests until the input ends, or this process has grown too large for another one."""
-    requests, answers = sys.stdin.buffer, _redirect_output()
+    requests = sys.stdin.buffer
+    answers = _redirect_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process decides what stops
     while (request := receive_json_line(requests)) is not None:
         max_memory = MAX_SCAN_MEMORY_BYTES if request["action"] == "read_page" else MAX_MEMORY_BYTES
-        if _read_peak_memory() > max_memory // 2:
+        if _has_grown(max_memory):
             return  # after pages of a scan; the parent repeats its request to a new process
         _limit_memory(max_memory)
         _limit_processor_time(request["seconds"])
         answers.write(encode_json_line(_answer_request(request)))
         answers.flush()
-        # After a large file a new process reads the next one: what libraries cache adds up.
-        if _read_peak_memory() > max_memory // 2:
-            return
+        if _has_grown(max_memory):
+            return  # after a large file; the parent sends its next request to a new process
+
+
+def _has_grown(max_memory: int) -> bool:
+    """Tell whether this process has ever used more than half of its memory: what libraries cache adds up."""
+    return _read_peak_memory() > max_memory // 2
 
 
 def _redirect_output() -> IO[bytes]:
@@ -99,11 +104,17 @@ def _answer_request(request: Request) -> Answer | Failure:
     except MissingExtraError as error:
         return {"error": str(error), "location": path}
     except MemoryError:
-        reason = f"takes more than {MAX_MEMORY_BYTES >> 20:,} MB to read, so it is left out; split the document"
+        max_megabytes = MAX_MEMORY_BYTES // 2**20
+        reason = f"takes more than {max_megabytes:,} MB to read, so it is left out; split the document"
         return {"error": reason, "location": path}
     except Exception as error:  # readers are code of others, and files come from anywhere
-        reason = (str(error) or type(error).__name__).splitlines()[0][:200]
-        return {"error": f"can't be read as {kind} ({reason}); save it anew", "location": path}
+        return {"error": f"can't be read as {kind} ({_shorten_message(error)}); save it anew", "location": path}
+
+
+def _shorten_message(error: Exception) -> str:
+    """Return the first line of an error's message, or the error's name if it has none."""
+    message = str(error) or type(error).__name__
+    return message.splitlines()[0][:200]
 
 
 def _answer_read(request: Request) -> Answer:
