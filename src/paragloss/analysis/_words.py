@@ -67,18 +67,14 @@ class TokenNormalizer:
         distinct_tokens = list(dict.fromkeys(tokens))
         token_terms = self.token_terms(distinct_tokens)  # "" for a token that is no word
         words = list(compress(distinct_tokens, token_terms))
+        terms = list(filter(None, token_terms))  # one for each word
+        lengths = np.array([len(word.rstrip(closing)) for word in words], np.int64)  # (n_words,)
         index_by_word = {word: index for index, word in enumerate(words)}
         # No loop in Python: this runs for every token of every document.
-        word_indices = np.fromiter(map(index_by_word.get, tokens, repeat(-1)), np.int64, len(tokens))
+        indices_of_tokens = map(index_by_word.get, tokens, repeat(-1))  # -1 for a token that is no word
+        word_indices = np.fromiter(indices_of_tokens, np.int64, len(tokens))  # (n_tokens,)
         is_word = word_indices >= 0  # (n_tokens,)
-        return TokenizedText(
-            self._lang,
-            text,
-            terms=list(filter(None, token_terms)),
-            lengths=np.array([len(word.rstrip(closing)) for word in words], np.int64),
-            word_indices=word_indices[is_word],
-            starts=starts[is_word],
-        )
+        return TokenizedText(self._lang, text, terms, lengths, word_indices[is_word], starts[is_word])
 
     def _compute_term(self, token: str) -> str:
         """Return the term of a token, "" for a stop word."""

@@ -40,14 +40,9 @@ def find_foreign_blocks(text: str, lang: str) -> dict[str, list[tuple[int, int]]
     :return: for each other language the (start, end) of its lines, in order
     """
     words_by_line = _split_words_by_line(text)
-    candidates = _find_candidate_languages(list(chain.from_iterable(words_by_line)), lang)
-    function_words = {candidate: _function_words_beyond(candidate, lang) for candidate in candidates}
-    lang_by_script = _identify_foreign_scripts(text, lang)
-    if not function_words and not lang_by_script:
+    classifier = _build_line_classifier(text, words_by_line, lang)
+    if not classifier.function_words and not classifier.lang_by_script:
         return {}
-    own_words = _function_words().get(lang, frozenset())
-    all_function_words = frozenset().union(*function_words.values())
-    classifier = _LineClassifier(own_words, function_words, all_function_words, lang_by_script)
     foreign_blocks: dict[str, list[tuple[int, int]]] = {}
     for block_lang, spans in _group_foreign_lines(text, words_by_line, classifier).items():
         if _are_in_language(text, spans, block_lang, lang):
@@ -69,10 +64,10 @@ def _group_foreign_lines(
     for line, words in zip(text.split("\n"), words_by_line, strict=True):
         line_lang = classifier.classify(line, words)
         if line_lang:
-            start = line_start + len(line) - len(line.lstrip())
-            end = line_start + len(line.rstrip())
-            spans_by_lang.setdefault(line_lang, []).append((start, end))
-        line_start += len(line) + 1
+            indentation = len(line) - len(line.lstrip())
+            span = (line_start + indentation, line_start + len(line.rstrip()))
+            spans_by_lang.setdefault(line_lang, []).append(span)
+        line_start += len(line) + 1  # with its line break
     return spans_by_lang
 
 
@@ -101,6 +96,22 @@ class _LineClassifier(NamedTuple):
         count = count_by_lang[likeliest]
         is_foreign = _are_enough(count, words) and count > _count_members(words, self.own_words)
         return likeliest if is_foreign else ""
+
+
+def _build_line_classifier(text: str, words_by_line: Sequence[Sequence[str]], lang: str) -> _LineClassifier:
+    """Build the classifier of a text's lines: it knows the languages that the text as a whole may have lines in.
+
+    :param words_by_line: the lower-cased words of each line
+    :param lang: the text's own language
+    """
+    candidates = _find_candidate_languages(list(chain.from_iterable(words_by_line)), lang)
+    function_words = {candidate: _function_words_beyond(candidate, lang) for candidate in candidates}
+    return _LineClassifier(
+        own_words=_function_words().get(lang, frozenset()),
+        function_words=function_words,
+        all_function_words=frozenset().union(*function_words.values()),
+        lang_by_script=_identify_foreign_scripts(text, lang),
+    )
 
 
 def _count_members(words: Sequence[str], members: frozenset[str]) -> int:
@@ -133,7 +144,8 @@ def _find_candidate_languages(words: Sequence[str], lang: str) -> list[str]:
         return []
     count_by_lang = _count_by_language(function_word_counts)
     candidates = [candidate for candidate, count in count_by_lang.items() if count >= min_count]
-    return sorted(candidates, key=lambda candidate: (-count_by_lang[candidate], candidate))[:MAX_CANDIDATES]
+    candidates.sort(key=lambda candidate: (-count_by_lang[candidate], candidate))
+    return candidates[:MAX_CANDIDATES]
 
 
 def _count_by_language(function_word_counts: Mapping[str, int]) -> Counter[str]:

@@ -77,14 +77,18 @@ def to_katakana(word: str) -> str:
 def _transcribe_semitic(word: str) -> str:
     """Transcribe an Arabic or Hebrew word, with the vowels that are written or cannot be missing.
 
-    An "a" is inserted between the first two consonants, and where three Latin consonants would follow each other.
+    An "a" is inserted between the first two consonants, and where three Latin consonants would follow each other: the
+    letters k-t-b (a book, in Arabic) give "katb".
     """
     latin = ""
     for position, char in enumerate(word):
-        follows_consonant = _is_consonant(latin[-1:])
+        last_sound = latin[-1:]
+        sound_before_last = latin[-2:-1]
+        follows_consonant = _is_consonant(last_sound)
         sound = _choose_semitic_sound(char, follows_consonant)
-        needs_vowel = position == 1 or latin[-2:-1] not in _VOWELS
-        if _is_consonant(sound) and follows_consonant and needs_vowel:
+        joins_consonants = follows_consonant and _is_consonant(sound)
+        needs_vowel = position == 1 or sound_before_last not in _VOWELS
+        if joins_consonants and needs_vowel:
             latin += "a"
         latin += sound
     return latin
