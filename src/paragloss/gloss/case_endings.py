@@ -51,9 +51,10 @@ _ENDINGS = {
 
 
 def find_case(word: str, lang: str, is_form: Callable[[str], bool]) -> str:
-    """Return the preposition that English has for the case of a noun, or "and"; "" if it has none.
+    """Return the English preposition, or "and", that the ending of a noun stands for; "" if it has no such ending.
 
-    Finnish "talossa" gives "in", if "talo" is a form of the same noun. Otherwise its letters are no ending.
+    Finnish "talossa" gives "in", if "talo" is a form of the same noun. Otherwise its letters are no ending. Korean
+    has an ending for "and", which counts as a case.
 
     :param word: the noun as written.
     :param is_form: tells whether another word is a form of the same noun.

@@ -137,14 +137,21 @@ class SpellingModel:
         """
         beam = {(0, ""): 0.0}
         for letter in letters:
-            extended: dict[tuple[int, str], float] = {}
-            for (context, text), log_probability in beam.items():
-                last_step = context % self._n_steps
-                for step, english, step_log_probability in self._trigrams(context, letter):
-                    key = (last_step * self._n_steps + step, text + english)
-                    extended[key] = max(extended.get(key, -math.inf), log_probability + step_log_probability)
-            beam = _select_likeliest(extended)
+            beam = _select_likeliest(self._extend_spellings(beam, letter))
         return beam
+
+    def _extend_spellings(self, beam: Mapping[tuple[int, str], float], letter: str) -> dict[tuple[int, str], float]:
+        """Extend each spelling by all likely steps of a letter; of equal results the likelier one is kept.
+
+        :param beam: the log-probability of each spelling, by its last two steps and its text.
+        """
+        extended: dict[tuple[int, str], float] = {}
+        for (context, text), log_probability in beam.items():
+            last_step = context % self._n_steps  # a context is the number of two steps: first * n_steps + second
+            for step, english, step_log_probability in self._trigrams(context, letter):
+                key = (last_step * self._n_steps + step, text + english)
+                extended[key] = max(extended.get(key, -math.inf), log_probability + step_log_probability)
+        return extended
 
 
 def _select_likeliest(spellings: Mapping[tuple[int, str], float]) -> dict[tuple[int, str], float]:
@@ -167,7 +174,8 @@ def _load_model(lang: str) -> SpellingModel | None:
         for line in bytes(data["texts"]).decode().split("\n"):
             letter, _, english = line.partition("\t")
             steps.append((letter, english))
-        for order in (1, 2, 3):  # sequences are stored as the differences between their ascending numbers
-            sequences = np.cumsum(data[f"keys{order}"]).tolist()
-            counts_by_order.append(dict(zip(sequences, data[f"counts{order}"].tolist(), strict=True)))
+        for order in (1, 2, 3):
+            differences, counts = data[f"keys{order}"], data[f"counts{order}"]  # between ascending sequence numbers
+            sequences = np.cumsum(differences)
+            counts_by_order.append(dict(zip(sequences.tolist(), counts.tolist(), strict=True)))
     return SpellingModel(steps, *counts_by_order)

@@ -40,13 +40,17 @@ def is_software_identifier(text: str, lexicon: Lexicon) -> bool:
     :param lexicon: its English meanings are the English words that are known.
     """
     is_small_letters = text.islower() and text.isalpha()
-    if is_small_letters and text.isascii() and not _VOWEL.search(text):
+    has_no_vowels = is_small_letters and text.isascii() and not _VOWEL.search(text)
+    if has_no_vowels:
         return True
-    if " " in text or lexicon.has_meaning(text):
+    is_phrase_or_known_word = " " in text or lexicon.has_meaning(text)
+    if is_phrase_or_known_word:
         return False
-    if find_code_words(text) or "(" in text or ")" in text:
+    is_written_as_code = bool(find_code_words(text)) or "(" in text or ")" in text
+    if is_written_as_code:
         return True
-    return is_small_letters and len(text) >= _MIN_JOINED_LETTERS and _is_joined(text, lexicon)
+    may_be_joined = is_small_letters and len(text) >= _MIN_JOINED_LETTERS
+    return may_be_joined and _is_joined(text, lexicon)
 
 
 def _mixes_letters_and_digits(word: str) -> bool:

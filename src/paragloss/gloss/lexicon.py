@@ -147,7 +147,7 @@ class Lexicon:
         self._meta = dict(meta)
         self._arrays = {name: np.asarray(array) for name, array in arrays.items()}
         self.langs = frozenset(meta["langs"])
-        self._key_ranges = {lang: tuple(about["place"]) for lang, about in meta["langs"].items()}
+        self._key_ranges = {lang: tuple(about["place"]) for lang, about in meta["langs"].items()}  # (start, end)
         # Reading single numbers from a memoryview takes a tenth of the time that an array takes.
         self._views = {name: array.data for name, array in self._arrays.items()}
         self._english = PackedWordList(self._arrays["english"], self._arrays["groups"], int(meta["english"]))
@@ -299,14 +299,12 @@ def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> 
     :param starts_sentence: whether a capital may be that of the sentence.
     :return: the entries, none for an unknown word; and the English before it, or "".
     """
-    bases = [(key, ""), *_strip_particles(key, lang)]
+    bases = [(key, ""), *_strip_particles(key, lang)]  # (the word without a particle, English of the particle)
     for base, prefix in bases:
         entries = find_written_form(base, starts_sentence, lang, lexicon)
         if entries:
-            has_article = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
-            article_or_case = "the" if has_article else _find_case(key, entries, lang, lexicon)
-            return entries, prefix or article_or_case
-    is_unknown_name = key[:1].isupper() and not starts_sentence and lang != "de"
+            return entries, prefix or _find_article_or_case(key, base, entries, lang, lexicon)
+    is_unknown_name = key[:1].isupper() and not starts_sentence and lang != "de"  # German nouns have capitals, too
     if is_unknown_name:
         return (), ""
     for base, prefix in bases:
@@ -314,6 +312,19 @@ def _read_word(key: str, starts_sentence: bool, lang: str, lexicon: Lexicon) -> 
         if entries:
             return entries, prefix or _find_case(key, entries, lang, lexicon)
     return find_compound(key.lower(), lang, lexicon), ""
+
+
+def _find_article_or_case(key: str, base: str, entries: Sequence[LexiconEntry], lang: str, lexicon: Lexicon) -> str:
+    """Return "the" for an Arabic noun with the article, for other words the English of their case, or "".
+
+    :param key: the word with its particles.
+    :param base: the word as the lexicon has it.
+    :param entries: what the lexicon has of it.
+    """
+    has_article = lang == "ar" and base.startswith("ال") and entries[0].kind == "noun"
+    if has_article:
+        return "the"
+    return _find_case(key, entries, lang, lexicon)
 
 
 def _find_case(key: str, entries: Sequence[LexiconEntry], lang: str, lexicon: Lexicon) -> str:
@@ -548,17 +559,18 @@ def pack_lexicon(
     :param kinds: English meaning -> its part of speech, where it is known.
     :param about: what else `Lexicon.meta` reports.
     """
+    rules, kinds, about = rules or {}, kinds or {}, about or {}
     english = _list_meanings(entries)
-    number_by_text = {text: number for number, text in enumerate(english)}
-    columns = _KeyColumns(number_by_text)
+    columns = _KeyColumns({text: number for number, text in enumerate(english)})
     metadata_by_lang: dict[str, Any] = {}
     for lang, words in sorted(entries.items()):
         first_key = len(columns.keys)
         columns.add_words(words)
-        rules_of_language = list(rules.get(lang, ())) if rules else []
-        metadata_by_lang[lang] = {"place": [first_key, len(columns.keys)], "rules": rules_of_language}
-    arrays = {**columns.make_arrays(), **_pack_meanings(english, kinds or {})}
-    return Lexicon({**(about or {}), "langs": metadata_by_lang, "english": len(english)}, arrays)
+        key_range = [first_key, len(columns.keys)]  # where the keys of the language begin and end
+        metadata_by_lang[lang] = {"place": key_range, "rules": list(rules.get(lang, ()))}
+    meta = {**about, "langs": metadata_by_lang, "english": len(english)}
+    arrays = {**columns.make_arrays(), **_pack_meanings(english, kinds)}
+    return Lexicon(meta, arrays)
 
 
 def _list_meanings(entries: Mapping[str, Mapping[str, Sequence[LexiconEntry]]]) -> list[str]:

@@ -115,7 +115,7 @@ def _order_clause(clause: Clause, lang: str, to: str) -> Clause:
 def _drop_repetitions(words: Clause) -> Clause:
     """Keep one of equal neighbours and of neighbouring articles: "the", "the bee" becomes "the", "bee"."""
     unique: Clause = []
-    last_word = ""  # the last English word so far, without its capital
+    last_word = ""  # the last English word so far, in lower case
     for word in words:
         folded = word.text.casefold()
         is_second_article = last_word in ("the", "a") and folded in _ARTICLES
@@ -231,14 +231,25 @@ def _move_verb_forward(clause: Clause) -> Clause:
     """
     if len(clause) < 3:
         return clause
-    if clause[-1].text in _AUXILIARIES and clause[-2].kind in ("verb", "adjective"):
-        return [*clause[:-2], clause[-1], clause[-2]]
-    if clause[-1].kind != "verb":
+    *first_words, second_last, last = clause
+    if last.text in _AUXILIARIES and second_last.kind in ("verb", "adjective"):
+        return [*first_words, last, second_last]
+    if last.kind != "verb":
         return clause
-    auxiliary = next((i for i, word in enumerate(clause[:-2]) if word.text.removeprefix(GUESS) in _AUXILIARIES), None)
+    auxiliary = _find_auxiliary(first_words)
     if auxiliary is not None:
         return _move_verb_behind(clause, auxiliary)
-    return _move_verb_behind_subject(clause) if clause[0].text in _CONJUNCTIONS else clause
+    if clause[0].text in _CONJUNCTIONS:
+        return _move_verb_behind_subject(clause)
+    return clause
+
+
+def _find_auxiliary(words: Clause) -> int | None:
+    """Return the position of the first auxiliary verb among words; None if there is none."""
+    for position, word in enumerate(words):
+        if word.text.removeprefix(GUESS) in _AUXILIARIES:
+            return position
+    return None
 
 
 def _move_verb_behind_subject(clause: Clause) -> Clause:
@@ -346,8 +357,8 @@ def _split_noun_phrases(clause: Clause) -> list[Clause]:
         if word.kind == "adjective" or word.text in _ARTICLES:
             modifiers.append(word)
             continue
-        is_noun_or_name = word.kind == "noun" or word.text != word.meaning
-        if is_noun_or_name:
+        has_small_words = word.text != word.meaning  # such as "of" for a case, which only nouns and names have
+        if word.kind == "noun" or has_small_words:
             phrases.append([*modifiers, word])
         else:
             phrases += [[single_word] for single_word in (*modifiers, word)]

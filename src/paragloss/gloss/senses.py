@@ -132,7 +132,8 @@ def describe_word(
         return DescribedWord(Word(0, len(occurrence.text), occurrence.text, "word"), frozenset())
     candidates = _collect_candidates(occurrence, sources, user_weights)
     meanings, likely_terms = rank_meanings(candidates, occurrence.text, query_terms, sources.to)
-    meanings = meanings or _guess_meanings(occurrence, sources, user_translators)
+    if not meanings:
+        meanings = _guess_meanings(occurrence, sources, user_translators)
     word = make_word(occurrence.text, meanings, sources, starts_sentence=occurrence.starts_sentence)
     return DescribedWord(_mark_certainty(word, occurrence, sources), likely_terms)
 
@@ -147,8 +148,11 @@ def _guess_meanings(
     """
     if occurrence.term is None or not occurrence.may_be_common_word:
         return []
-    meanings = [] if sources.fallbacks else _translate_longest_part(occurrence.term, sources, user_translators)
-    return meanings or _find_loan_word(occurrence, sources)
+    if not sources.fallbacks:
+        meanings = _translate_longest_part(occurrence.term, sources, user_translators)
+        if meanings:
+            return meanings
+    return _find_loan_word(occurrence, sources)
 
 
 def _is_readers_word(occurrence: WordOccurrence, sources: BuiltInSources) -> bool:
@@ -271,18 +275,29 @@ def _ask_fallbacks(occurrence: WordOccurrence, term: str, sources: BuiltInSource
     :param sources: the built-in sources, whose fallbacks are asked.
     :return: meaning -> name of a source -> weight.
     """
-    text, fallbacks = occurrence.text, dict(sources.fallbacks)
-    answers = ask_translators(fallbacks, Query("", text, sources.lang), [Span(0, len(text), term)], sources.to)
-    candidates = {}
-    for meaning, weights in answers.weights_by_start.get(0, {}).items():
-        if not _is_identifier(meaning, sources):
-            candidates[meaning] = weights
-    shares = [max(weights.values()) for meaning, weights in candidates.items() if not _is_same_word(meaning, text)]
-    best_share = max(shares, default=0.0)
+    candidates = _translate_by_fallbacks(occurrence.text, term, sources)
+    best_share = _find_best_share(candidates, occurrence.text)
     if not best_share and occurrence.may_be_common_word:
-        meanings = _translate_longest_part(term, sources, fallbacks)
+        meanings = _translate_longest_part(term, sources, dict(sources.fallbacks))
         return {meaning.text: {meaning.source: meaning.weight} for meaning in meanings}
     return candidates if best_share >= MIN_GUESS_SHARE else {}
+
+
+def _translate_by_fallbacks(text: str, term: str, sources: BuiltInSources) -> WeightsByMeaning:
+    """Translate a single word by all fallbacks, and leave out meanings that are software identifiers."""
+    word = Span(0, len(text), term)
+    answers = ask_translators(dict(sources.fallbacks), Query("", text, sources.lang), [word], sources.to)
+    weights_by_meaning = answers.weights_by_start.get(word.start, {})
+    return {meaning: weights for meaning, weights in weights_by_meaning.items() if not _is_identifier(meaning, sources)}
+
+
+def _find_best_share(candidates: WeightsByMeaning, text: str) -> float:
+    """Return the greatest weight that a source gives to a meaning other than the word itself; 0 without any."""
+    best_share = 0.0
+    for meaning, weights in candidates.items():
+        if not _is_same_word(meaning, text):
+            best_share = max(best_share, *weights.values())
+    return best_share
 
 
 def _translate_longest_part(term: str, sources: BuiltInSources, translators: Mapping[str, Translator]) -> list[Meaning]:
@@ -301,12 +316,22 @@ def _translate_longest_part(term: str, sources: BuiltInSources, translators: Map
             continue
         alternatives = translator.alternatives(part, lang, to)[:MAX_MEANINGS]
         if alternatives:
-            return [
-                Meaning(alternative.text, PART_FACTOR * alternative.weight, name)
-                for alternative in alternatives
-                if alternative.weight >= MIN_SHARE and not _is_identifier(alternative.text, sources)
-            ]
+            return _make_part_meanings(alternatives, name, sources)
     return []
+
+
+def _make_part_meanings(alternatives: Iterable[Alternative], name: str, sources: BuiltInSources) -> list[Meaning]:
+    """Turn the translations of a part of a word into meanings of the word, with reduced weights.
+
+    Translations with a small share, and software identifiers, are left out.
+
+    :param name: the source that has the translations.
+    """
+    meanings = []
+    for alternative in alternatives:
+        if alternative.weight >= MIN_SHARE and not _is_identifier(alternative.text, sources):
+            meanings.append(Meaning(alternative.text, PART_FACTOR * alternative.weight, name))
+    return meanings
 
 
 def _can_stand_for(part: str, term: str, lang: str) -> bool:
@@ -337,7 +362,8 @@ def rank_meanings(candidates: WeightsByMeaning, text: str, query_terms: frozense
     terms_by_likely_meaning = _analyze_likely_meanings(scores, to)
     for meaning, terms in terms_by_likely_meaning.items():
         if not query_terms.isdisjoint(terms):
-            scores[meaning] = scores[meaning]._replace(score=scores[meaning].score * QUERY_FACTOR)
+            scored = scores[meaning]
+            scores[meaning] = scored._replace(score=scored.score * QUERY_FACTOR)
     likely_terms: frozenset[str] = frozenset().union(*terms_by_likely_meaning.values())
     return RankedMeanings(_select_best_meanings(scores), likely_terms)
 
@@ -385,14 +411,16 @@ def _drop_echoes(candidates: WeightsByMeaning, text: str) -> WeightsByMeaning:
     :param candidates: meaning -> name of a source -> weight.
     :param text: the word.
     """
-    other_meanings = {meaning: weights for meaning, weights in candidates.items() if not _is_same_word(meaning, text)}
-    knowing_sources = set[str]().union(*other_meanings.values())
+    knowing_sources: set[str] = set()  # those that have another meaning of the word
+    for meaning, weights in candidates.items():
+        if not _is_same_word(meaning, text):
+            knowing_sources.update(weights)
     remaining: dict[str, Mapping[str, float]] = {}
     for meaning, weights in candidates.items():
-        if meaning not in other_meanings:
-            weights = _select_trusted(weights, knowing_sources)
-        if weights:
-            remaining[meaning] = weights
+        is_echo = _is_same_word(meaning, text)
+        remaining_weights = _select_trusted(weights, knowing_sources) if is_echo else weights
+        if remaining_weights:
+            remaining[meaning] = remaining_weights
     return remaining
 
 
@@ -417,8 +445,7 @@ def _is_same_word(text: str, other_text: str) -> bool:
 def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *, starts_sentence: bool) -> Word:
     """Make the record of a word, with offsets from its own beginning.
 
-    A word without meanings is a name or unknown. If the reader's language is written in Latin letters and the word is
-    not, it is spelled as English spells it, or transcribed.
+    Its kind is "other" if it has no letters, "word" if it has meanings, and "name" or "unknown" if it has none.
 
     :param text: the word as written.
     :param meanings: the meanings of the word, best first.
@@ -429,16 +456,27 @@ def make_word(text: str, meanings: Sequence[Meaning], sources: BuiltInSources, *
         return Word(0, len(text), text, "other")
     if meanings:
         return Word(0, len(text), text, "word", tuple(meanings), meanings[0].weight)
+    return _make_word_without_meaning(text, sources, starts_sentence=starts_sentence)
+
+
+def _make_word_without_meaning(text: str, sources: BuiltInSources, *, starts_sentence: bool) -> Word:
+    """Make the record of a word whose meaning is unknown: a "name" if English has it or it has a capital.
+
+    If the reader's language is written in Latin letters and the word is not, it is spelled as English spells the name,
+    or transcribed.
+    """
     transcription = transcribe(text, sources.lang) if "Latn" in scripts_of(sources.to) else text
-    english_name = _find_name(text, sources) if transcription != text else ""
+    is_transcribed = transcription != text
+    english_name = _find_name(text, sources) if is_transcribed else ""
     is_capitalized = text[:1] == text[:1].upper()  # so is a word in a script without capitals
     is_name = bool(english_name) or (is_capitalized and not starts_sentence)
+    kind = "name" if is_name else "unknown"
     romanised = english_name or transcription
     if romanised == text:
-        romanised = ""
-    elif is_name:
+        return Word(0, len(text), text, kind)
+    if is_name:
         romanised = romanised[:1].upper() + romanised[1:]
-    return Word(0, len(text), text, "name" if is_name else "unknown", romanised=romanised)
+    return Word(0, len(text), text, kind, romanised=romanised)
 
 
 def _find_name(text: str, sources: BuiltInSources) -> str:
@@ -459,15 +497,15 @@ def _mark_certainty(word: Word, occurrence: WordOccurrence, sources: BuiltInSour
     :param sources: the built-in sources; what only their fallbacks know is a guess.
     """
     is_stop_word = occurrence.term is None
+    if is_stop_word and word.kind != "other":
+        word = word._replace(kind="stop")
     if not word.meanings:
-        return word._replace(kind="stop") if is_stop_word and word.kind != "other" else word
+        return word
     entry_by_text = {entry.text: entry for entry in occurrence.entries}
-    return word._replace(
-        kind="stop" if is_stop_word else word.kind,
-        meanings=tuple(_describe_by_lexicon(meaning, entry_by_text.get(meaning.text)) for meaning in word.meanings),
-        sure=_is_certain(word.meanings[0], entry_by_text.get(word.meanings[0].text), sources),
-        before=occurrence.prefix,
-    )
+    meanings = [_describe_by_lexicon(meaning, entry_by_text.get(meaning.text)) for meaning in word.meanings]
+    best_meaning = word.meanings[0]
+    is_certain = _is_certain(best_meaning, entry_by_text.get(best_meaning.text), sources)
+    return word._replace(meanings=tuple(meanings), sure=is_certain, before=occurrence.prefix)
 
 
 def _describe_by_lexicon(meaning: Meaning, entry: LexiconEntry | None) -> Meaning:
@@ -496,12 +534,14 @@ class Answers(NamedTuple):
 
 
 def ask_translators(translators: Mapping[str, Translator], query: Query, words: Sequence[Span], to: str) -> Answers:
-    """Translate the words of a text by several translators; those that do not know its language say nothing.
+    """Translate the words of a text by several translators; those that do not know its language are left out.
 
     :param translators: by their names.
     :param query: the text and its language.
     :param words: the content words of the text.
     :param to: the language to translate into.
+    :return: the meanings of each word with the weight that each translator gives them, by the start of the word; and
+        the offsets of words that are in the user's glossary.
     """
     weights_by_start: dict[int, dict[str, dict[str, float]]] = {}
     glossary_spans: list[tuple[int, int]] = []
@@ -512,7 +552,8 @@ def ask_translators(translators: Mapping[str, Translator], query: Query, words: 
         for word, alternatives in _align_clauses(query.text, words, clauses):
             weights_by_meaning = weights_by_start.setdefault(word.start, {})
             for alternative in alternatives:
-                weights_by_meaning.setdefault(alternative.text, {})[name] = alternative.weight
+                weight_by_translator = weights_by_meaning.setdefault(alternative.text, {})
+                weight_by_translator[name] = alternative.weight
     return Answers(weights_by_start, glossary_spans)
 
 
@@ -554,13 +595,25 @@ def _align_clauses(
         if compound_parts:
             yield spans[position], _join_best_alternatives(compound_parts)
             compound_parts = []
-        end = spans[first].start + len(clause.source)
-        position = first
-        while position < len(spans) and spans[position].end <= end:
-            yield spans[position], clause.alternatives
-            position += 1
+        position = _find_next_word(spans, first, clause.source)
+        for word in spans[first:position]:
+            yield word, clause.alternatives
     if compound_parts and position < len(spans):
         yield spans[position], _join_best_alternatives(compound_parts)
+
+
+def _find_next_word(spans: Sequence[Span], first: int, source: str) -> int:
+    """Return the number of the first word behind a phrase, or behind a word.
+
+    :param spans: the words of a text.
+    :param first: the number of the phrase's first word.
+    :param source: the phrase as it is written.
+    """
+    end = spans[first].start + len(source)
+    position = first
+    while position < len(spans) and spans[position].end <= end:
+        position += 1
+    return position
 
 
 def _find_word(source: str, text: str, spans: Sequence[Span], position: int) -> int | None:

@@ -72,7 +72,8 @@ def glosses(
     results = []
     for text, lang in texts:
         if lang not in sources_by_lang:
-            sources_by_lang[lang] = _select_sources(lang, to, sources if lang != to else {})
+            needed_sources = sources if lang != to else {}
+            sources_by_lang[lang] = _select_sources(lang, to, needed_sources)
         results.append(_gloss_text(text[:MAX_CHARACTERS], sources_by_lang[lang], query_terms))
     return results
 
@@ -117,11 +118,12 @@ def _select_sources(lang: str, to: str, sources: Mapping[str, Translator | Lexic
     for name, source in sources.items():
         if isinstance(source, Lexicon):
             continue
-        is_unsuitable_glossary = isinstance(source, UserGlossary) and not source.knows(lang, to)
+        if isinstance(source, UserGlossary) and not source.knows(lang, to):
+            continue
         is_guess = name == "default" or isinstance(source, EmbeddingTranslator)
         if lexicon and is_guess:
             fallbacks.append((name, source))
-        elif not is_unsuitable_glossary:
+        else:
             translators[name] = source
     return LanguageSources(BuiltInSources(lang, to, lexicon, tuple(fallbacks)), translators)
 
@@ -192,8 +194,8 @@ def _describe_occurrence(
 ) -> Word:
     """Return a word with its meanings, ranked for a query; its offsets are from its own beginning.
 
-    What the built-in sources say is cached. Only the terms of a query that likely meanings have are passed on to them,
-    since others change nothing.
+    If no other source has a say and the built-in ones always give the same answers, these are cached. Only the terms of
+    a query that likely meanings have are passed on then, since others change nothing.
 
     :param occurrence: the word in its sentence, with its entries in the lexicon.
     :param weights: the meanings that the collection's own sources give the word in this sentence.
@@ -214,11 +216,12 @@ def _describe_occurrence(
 def _tokenize(text: str, lang: str) -> list[Span]:
     """Return the words of a sentence with their offsets and terms; a stop word has the term "".
 
-    The analyzer gives no term to punctuation either. Such tokens are left out.
+    Punctuation is left out. The analyzer gives it no term either, so it must be told from stop words.
     """
     tokens = analyzer(lang).tokens(text)  # (start, end, token)
     terms = analyzer(lang).token_terms([token for _, _, token in tokens])  # "" for stop words and punctuation
-    stop_words = _find_words({token for (_, _, token), term in zip(tokens, terms, strict=True) if not term}, lang)
+    tokens_without_term = {token for (_, _, token), term in zip(tokens, terms, strict=True) if not term}
+    stop_words = _find_words(tokens_without_term, lang)
     words = []
     for (start, end, token), term in zip(tokens, terms, strict=True):
         if term or token in stop_words:

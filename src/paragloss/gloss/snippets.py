@@ -47,7 +47,7 @@ def make_snippet(
     """
     text, offsets = tokenized.text[:MAX_TOKENIZED_CHARACTERS], tokenized.offsets()
     window = find_best_window(offsets, weights, width)
-    start, end = _widen(text, window, width, tokenized.lang)
+    start, end = _widen_window(text, window, width, tokenized.lang)
     passage = " ".join(text[start:end].split())
     marked_terms = _select_marked_terms(weights, set(offsets.terms))
     if partly:
@@ -161,7 +161,7 @@ def find_best_window(offsets: TokenOffsets, weights: Mapping[str, float], width:
     return best_window
 
 
-def _widen(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[int, int]:
+def _widen_window(text: str, window: tuple[int, int], width: int, lang: str) -> tuple[int, int]:
     """Extend a window of a text to a passage of about `width` characters.
 
     The passage begins with a sentence and ends with one if such edges are near, otherwise between words.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -46,19 +47,26 @@ def rerank_meanings(words: Sequence[Word], to: str) -> list[Word]:
     content_words = [i for i, word in enumerate(words) if word.meanings and word.kind != "stop"]
     if to != LANG or len(content_words) < 2:
         return list(words)
-    meanings: list[Meaning] = []  # of all content words, word after word
-    for i in content_words:
-        meanings += words[i].meanings
-    counts = np.array([len(words[i].meanings) for i in content_words])  # of meanings, (n_content_words,)
-    starts = list_starts(counts)
-    weights = np.array([meaning.weight for meaning in meanings])  # (n_meanings,)
-    factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)
-    shares_by_word = np.split(_reweigh(weights, factors, starts, counts), starts[1:])
+    shares_by_word = _compute_shares_in_context([words[i].meanings for i in content_words])
     reranked = list(words)
     for i, shares in zip(content_words, shares_by_word, strict=True):
         if all(is_built_in(meaning.source) for meaning in words[i].meanings):
             reranked[i] = _sort_meanings(words[i], shares)
     return reranked
+
+
+def _compute_shares_in_context(meanings_by_word: Sequence[Sequence[Meaning]]) -> list[npt.NDArray[np.float64]]:
+    """Return for each word the new share of each of its meanings, given the meanings of the other words.
+
+    :param meanings_by_word: the meanings of each content word of a sentence, best first.
+    """
+    meanings = list(chain.from_iterable(meanings_by_word))
+    weights = np.array([meaning.weight for meaning in meanings])  # (n_meanings,)
+    counts = np.array([len(word_meanings) for word_meanings in meanings_by_word])  # (n_words,)
+    starts = list_starts(counts)  # (n_words,)
+    factors = open().rate_meanings([meaning.text for meaning in meanings], weights, starts)  # (n_meanings,)
+    shares = _reweigh(weights, factors, starts, counts)
+    return np.split(shares, starts[1:])
 
 
 def _reweigh(
@@ -113,10 +121,11 @@ class WordAssociations:
         rows = np.array([self._find_row(text) for text in texts])
         has_vector = rows >= 0
         vectors = self._vectors[rows].astype(np.float32) / _UNIT_BYTE  # (n_meanings, dim)
-        emphasis = shares.astype(np.float32) * self._term_weights[rows] * has_vector
+        emphasis = shares.astype(np.float32) * self._term_weights[rows] * has_vector  # (n_meanings,)
         word_vectors = np.add.reduceat(emphasis[:, None] * vectors, starts)  # (n_words, dim)
         other_words = word_vectors.sum(axis=0) - word_vectors  # for each word the sum of the others
-        context = other_words.repeat(np.diff(starts, append=len(texts)), axis=0)  # (n_meanings, dim)
+        meaning_counts = np.diff(starts, append=len(texts))  # (n_words,)
+        context = other_words.repeat(meaning_counts, axis=0)  # (n_meanings, dim)
         cosines = np.where(has_vector, _compute_cosines(vectors, context), MEAN_COSINE)
         return np.asarray(np.exp(ASSOCIATION_STRENGTH * cosines), np.float32)
 

@@ -8,7 +8,7 @@ plain words does not use these terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from paragloss.analysis.sound import phonetic_key
@@ -71,11 +71,23 @@ def find_subword_matches(tokenized: TokenizedText, lang: str, query_terms: Itera
         subwords = finder.find_subwords(tokenized.terms[index])
         matches += [(subword, index) for subword in subwords if subword in query_terms]
     if query_sounds and has_spoken_spellings(lang):
-        for index, word in enumerate(tokenized.spell_words()):
-            if phonetic_key(word) in query_sounds:
-                sound_terms = finder.find_written_sound(tokenized.terms[index], word)
-                matches += [(sound_term, index) for sound_term in sound_terms if sound_term in query_terms]
+        for index, sound_term in _list_written_sounds(tokenized, finder, query_sounds):
+            if sound_term in query_terms:
+                matches.append((sound_term, index))
     return matches
+
+
+def _list_written_sounds(
+    tokenized: TokenizedText, finder: _SubwordFinder, query_sounds: Container[str]
+) -> Iterator[tuple[int, str]]:
+    """Yield (index of a distinct word, its sound as a term) for words that sound, as written, like names of a query.
+
+    :param query_sounds: the sounds of the query, without SOUND_PREFIX.
+    """
+    for index, word in enumerate(tokenized.spell_words()):
+        if phonetic_key(word) in query_sounds:
+            for sound_term in finder.find_written_sound(tokenized.terms[index], word):
+                yield index, sound_term
 
 
 def _find_candidate_words(terms: Sequence[str], query_terms: Iterable[str], query_sounds: set[str]) -> set[int]:
@@ -168,7 +180,10 @@ class _SubwordFinder:
         return (SOUND_PREFIX + consonants,) if has_sound else ()
 
     def _is_name(self, term: str, consonants: str) -> bool:
-        """Say whether a term may be a name: it is unknown, or sounds as its English does; in English, has a capital.
+        """Say whether a term may be a name.
+
+        An unknown term may be one, a number never. A known English term is one if it is mostly written with a capital,
+        a known term of another language if it sounds like one of its English translations.
 
         :param consonants: those of the term or of the word as it is written
         """
@@ -179,7 +194,8 @@ class _SubwordFinder:
         if self._lang == "en":
             return self._model.is_capitalized(term, "en")
         english = self._model.english_word_ids(term, self._lang)[:_MAX_ENGLISH_WORDS]
-        return sounds.classify_consonants(consonants) in map(_english_consonant_classes, english)
+        classes = sounds.classify_consonants(consonants)
+        return any(_english_consonant_classes(number) == classes for number in english)
 
 
 _open_finder = cache(_SubwordFinder)
