@@ -107,9 +107,11 @@ class Cooccurrence:
             return 0.0, sp.csr_matrix((1, self.windows.shape[1]), dtype=np.float32)
         first, *other_terms = term_numbers
         windows = self.windows[first]
+        if not other_terms:
+            return float(self.occurrences[first]), windows
         for number in other_terms:
             windows = windows.multiply(self.windows[number])
-        return float(windows.sum() if other_terms else self.occurrences[first]), windows
+        return float(windows.sum()), windows
 
 
 class _Occurrences(NamedTuple):
@@ -174,9 +176,10 @@ class DisambiguatingTranslator:
         disambiguated = []
         for clause, chosen, strength in zip(clauses, path, _sum_links(links, path), strict=True):
             if strength > 0:
-                text = clause.alternatives[chosen].text
-                clause = clause._replace(alternatives=(Alternative(text, 1.0),))
-            disambiguated.append(clause)
+                chosen_text = clause.alternatives[chosen].text
+                disambiguated.append(clause._replace(alternatives=(Alternative(chosen_text, 1.0),)))
+            else:
+                disambiguated.append(clause)
         return disambiguated
 
 

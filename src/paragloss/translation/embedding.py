@@ -96,8 +96,8 @@ class EmbeddingTranslator:
         translations = []
         for position, span in enumerate(spans):
             word = query.text[span.start : span.end]
-            unchanged = (Alternative(word, 1.0),)
-            translations.append(Translation(word, alternatives_by_position.get(position) or unchanged))
+            alternatives = alternatives_by_position.get(position) or (Alternative(word, 1.0),)
+            translations.append(Translation(word, alternatives))
         return translations
 
     def _find_alternatives(self, query: Query, spans: Sequence[Span], to: str) -> dict[int, tuple[Alternative, ...]]:
@@ -138,7 +138,8 @@ class EmbeddingTranslator:
         """
         top = min(self.top, len(scores))
         candidates = np.argpartition(scores, -top)[-top:]
-        best = candidates[np.lexsort((candidates, -scores[candidates]))]
+        order = np.lexsort((candidates, -scores[candidates]))  # of equal scores the more frequent word first
+        best = candidates[order]
         weights = np.maximum(scores[best], _MIN_WEIGHT)
         shares = (weights / weights.sum()).tolist()
         texts = [target.written[word_id] for word_id in target.answer_ids[best]]
@@ -150,7 +151,7 @@ class EmbeddingTranslator:
         vectors = self._space.words(lang)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         rows = np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
-        written = _find_texts(vocabulary, lang, self._written.get(lang, {}), self.limit)
+        written = _find_texts_of_terms(vocabulary, lang, self._written.get(lang, {}), self.limit)
         answer_ids = np.array([i for i, text in enumerate(written) if text and norms[i, 0] > 0], np.int64)
         return _LanguageWords(vocabulary.index, rows, vocabulary.stem, written, rows[answer_ids], answer_ids)
 
@@ -166,7 +167,7 @@ def _normalize_word(query: Query, start: int, end: int) -> str:
     return terms[0] if terms else ""
 
 
-def _find_texts(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit: int) -> list[str]:
+def _find_texts_of_terms(vocabulary: Any, lang: str, spellings: Mapping[str, str], limit: int) -> list[str]:
     """Return for each of the most frequent terms a text that is analysed as the term; "" if there is none.
 
     A stem is not always stemmed to itself. Its translation would then not find the documents that have it.

@@ -141,15 +141,19 @@ def rocchio(
     top_score = max((scores.get(term, 0.0) for term in new_terms or query_terms), default=0.0)
     expanded = []
     for clause in clauses:
-        score = _score_clause(clause, scores, lang)
-        gain = beta * min(score / top_score, 1.0) if top_score > 0 else 0.0
+        gain = 0.0
+        if top_score > 0:
+            gain = beta * min(_score_clause(clause, scores, lang) / top_score, 1.0)
         expanded.append(clause._replace(weight=alpha * clause.weight + gain))
     spellings = list_spellings(texts, lang)
     for term in new_terms:
-        alternatives = (Alternative(spellings[term], 1.0),)
-        weight = beta * scores[term] / top_score
-        expanded.append(Translation(spellings[term], alternatives, weight, required=False))
+        expanded.append(_make_optional_clause(spellings[term], weight=beta * scores[term] / top_score))
     return expanded
+
+
+def _make_optional_clause(text: str, weight: float) -> Translation:
+    """Make the clause of a new term, which documents need not have."""
+    return Translation(text, (Alternative(text, 1.0),), weight, required=False)
 
 
 def _select_new_terms(scores: Mapping[str, float], query_terms: set[str], limit: int) -> list[str]:

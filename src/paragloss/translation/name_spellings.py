@@ -61,19 +61,26 @@ class NameList:
         return {spelling: share / total for spelling, share in likeliest}
 
     def _read_names(self, word: str) -> list[list[tuple[str, str | None]]]:
-        """Return the spellings of each name that a word may be, with their scripts; cached as `_list_names`."""
-        number = self._words.find(word)
-        if number < 0:
+        """Return the spellings of each name that a word may be, with their scripts; [] for an unknown word.
+
+        Cached as `_list_names`.
+        """
+        word_number = self._words.find(word)
+        if word_number < 0:
             return []
-        names = self._arrays["names"]  # of each spelling the names that it may be, spelling after spelling
-        names_of_word = names[self._starts[number] : self._starts[number + 1]]
-        entries = np.flatnonzero(np.isin(names, names_of_word))  # where the list of any spelling has one of these names
-        spelling_numbers = np.searchsorted(self._starts, entries, side="right") - 1
         spellings_by_name: dict[int, list[tuple[str, str | None]]] = {}
-        for name, spelling_number in zip(names[entries].tolist(), spelling_numbers.tolist(), strict=True):
+        for name, spelling_number in self._find_spellings_of_same_names(word_number):
             spelling, _ = self._words.entry(spelling_number)
             spellings_by_name.setdefault(name, []).append((spelling, script_of(spelling)))
         return list(spellings_by_name.values())
+
+    def _find_spellings_of_same_names(self, number: int) -> list[tuple[int, int]]:
+        """Return (name, number of a spelling) for all spellings of the names that one spelling may be."""
+        names = self._arrays["names"]  # of each spelling the names that it may be, spelling after spelling
+        same_names = names[self._starts[number] : self._starts[number + 1]]
+        entries = np.flatnonzero(np.isin(names, same_names))  # positions in `names`
+        spelling_numbers = np.searchsorted(self._starts, entries, side="right") - 1  # whose part each position is in
+        return list(zip(names[entries].tolist(), spelling_numbers.tolist(), strict=True))
 
     def save(self, path: str | Path) -> None:
         """Write the list to a folder."""

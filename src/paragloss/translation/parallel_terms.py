@@ -18,7 +18,7 @@ from paragloss.groups import list_groups, list_positions
 from paragloss.translation.term_spellings import choose_spellings
 from paragloss.translation.word_alignment import TermBags
 from paragloss.translation.word_table import TermSpellings
-from paragloss.types import Aligned, Floats, Integers
+from paragloss.types import Aligned, Integers
 
 #: A text of more terms is a document: the order of its words says little, its distinct words are what counts.
 MAX_SENTENCE_TERMS = 64
@@ -93,7 +93,11 @@ def _add_phrases(words: TermSpellings, collocations: Integers) -> TermSpellings:
 
 
 def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
-    """Return the terms of texts as numbers, and the most frequent spelling of each term."""
+    """Tokenize texts, number their different terms in the order of appearance, and choose a spelling for each.
+
+    :return: the number of the term of each word, text after text; and the terms with their most frequent spellings,
+        by number.
+    """
     split_into_spans = analyzer(lang).spans
     number_by_term: dict[str, int] = {}
     spelling_counts: Counter[tuple[str, str]] = Counter()
@@ -107,9 +111,8 @@ def tokenize_texts(texts: Iterable[str], lang: str) -> TokenizedTexts:
         sizes.append(len(spans))
     sequences = TermSequences(_sum_sizes(sizes), np.asarray(term_numbers, np.int64), len(number_by_term))
     spelling_by_term = choose_spellings(spelling_counts, lang)
-    return TokenizedTexts(
-        sequences, TermSpellings(list(number_by_term), [spelling_by_term[term] for term in number_by_term])
-    )
+    spellings = [spelling_by_term[term] for term in number_by_term]
+    return TokenizedTexts(sequences, TermSpellings(list(number_by_term), spellings))
 
 
 def _sum_sizes(sizes: Sequence[int] | Integers) -> Integers:
@@ -144,8 +147,8 @@ class _Entries(NamedTuple):
 
     texts: Integers  # the number of the text
     terms: Integers
-    positions: Floats  # from 0, the beginning of the text, to 1
-    weights: Floats
+    positions: npt.NDArray[np.float64]  # from 0, the beginning of the text, to 1
+    weights: npt.NDArray[np.float64]
 
     def select(self, indices: Integers) -> _Entries:
         """Return some of the entries, in the order of their indices."""
@@ -159,16 +162,33 @@ def _join_words_of_documents(terms: Integers, sizes: Integers, n_terms: int) -> 
     :param sizes: (texts,) the number of words of each text
     """
     texts, positions = list_groups(sizes), list_positions(sizes)  # (words,) the text of a word, its position there
-    # Each word of a sentence has its own key; equal words of a document share one.
-    is_of_document = (sizes > MAX_SENTENCE_TERMS)[texts]
-    keys_in_text = np.where(is_of_document, terms, n_terms + positions)
-    keys = texts * np.int64(n_terms + MAX_SENTENCE_TERMS) + keys_in_text
+    keys = _number_entries_of_words(terms, texts, positions, sizes, n_terms)
     _, first_words, entry_of_word, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    mean_positions = np.bincount(entry_of_word, (positions + 0.5) / sizes[texts]) / counts
-    return _Entries(texts[first_words], terms[first_words], mean_positions, 1 + np.log(counts))
+    relative_positions = (positions + 0.5) / sizes[texts]  # (words,) from 0, the beginning of the text, to 1
+    mean_positions = np.bincount(entry_of_word, relative_positions) / counts  # (entries,)
+    weights = 1 + np.log(counts)
+    return _Entries(texts[first_words], terms[first_words], mean_positions, weights)
 
 
-def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> Floats:
+def _number_entries_of_words(
+    terms: Integers, texts: Integers, positions: Integers, sizes: Integers, n_terms: int
+) -> Integers:
+    """Return a number for each word, (words,), that is equal for words of one entry and ascends with the texts.
+
+    Equal words of a document have one number, that of their term; each word of a sentence has one of its own.
+
+    :param terms: (words,) the term of each word
+    :param texts: (words,) the text of each word
+    :param positions: (words,) the position of each word in its text
+    :param sizes: (texts,) the number of words of each text
+    """
+    is_of_document = (sizes > MAX_SENTENCE_TERMS)[texts]
+    numbers_in_text = np.where(is_of_document, terms, n_terms + positions)
+    max_numbers = np.int64(n_terms + MAX_SENTENCE_TERMS)  # numbers that a text may need
+    return np.asarray(texts * max_numbers + numbers_in_text)
+
+
+def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> npt.NDArray[np.float64]:
     """Return the tf-idf of each entry of a document; infinity for words of sentences, which are all kept.
 
     :param sizes: (texts,) the number of words of each text
@@ -180,7 +200,7 @@ def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> Floats:
     return np.where(is_document[entries.texts], entries.weights * idf, np.inf)
 
 
-def _find_best(texts: Integers, scores: Floats, max_entries: int) -> Integers:
+def _find_best(texts: Integers, scores: npt.NDArray[np.float64], max_entries: int) -> Integers:
     """Return the indices of the entries of highest score of each text, in their order.
 
     :param texts: the text of each entry
@@ -269,15 +289,19 @@ def merge_collocations(
 def _find_phrases(pairs: Integers, collocations: Integers) -> Integers:
     """Find collocations in texts, from the left and without overlap; return the positions of their first words.
 
+    Where "a b", "b c" and "c d" are collocations, "a b c d" has "a b" and "c d": of phrases that begin at neighbouring
+    words, a run, every other one begins at a word that is still free.
+
     :param pairs: (words,) the pair of terms that begins at each word
     :param collocations: pairs that are collocations, sorted
     """
     nearest = np.minimum(np.searchsorted(collocations, pairs), len(collocations) - 1)
-    is_phrase = collocations[nearest] == pairs
+    is_phrase = collocations[nearest] == pairs  # (words,)
     positions = np.arange(len(pairs))
-    # In a run of overlapping phrases every other one begins at a word that is still free.
-    position_in_run = positions - np.maximum.accumulate(np.where(is_phrase, 0, positions + 1))
-    return np.flatnonzero(is_phrase & (position_in_run % 2 == 0))
+    behind_last_other_word = np.where(is_phrase, 0, positions + 1)
+    run_starts = np.maximum.accumulate(behind_last_other_word)  # (words,) where the run of each word began
+    is_free = (positions - run_starts) % 2 == 0
+    return np.flatnonzero(is_phrase & is_free)
 
 
 def _find_replaced_words(texts: TermSequences, first_words: Integers, min_count: int) -> npt.NDArray[np.bool_]:

@@ -76,7 +76,8 @@ class Parallel:
     def weights(self, query: Query, to: str) -> dict[str, float]:
         """Weigh the terms of another language by the translations of the texts that a query finds.
 
-        The weight is Rocchio's: the sum of tf * idf over the translations of the `texts` best texts.
+        The weight is Rocchio's: the sum of tf * idf over the translations of the best texts. How many texts are used
+        and how many terms are returned are settings of the model (`texts`, `terms`).
 
         :param to: the other language
         :return: term -> weight, of the `terms` heaviest terms, the heaviest first
@@ -118,11 +119,13 @@ class Parallel:
         saved = artefacts.load(path, kind=KIND)
         sides = {}
         for lang in saved.meta["langs"]:
-            parts = tuple(saved.arrays[f"{lang}.{name}"] for name in ("count", "term", "start"))
             terms = saved.words[f"{lang}.terms"]
-            counts = sp.csr_matrix(parts, shape=(len(parts[2]) - 1, len(terms)), copy=False)
-            counts.check_format(full_check=True)  # a number too large would be read from anywhere
-            sides[lang] = TextCounts(terms, counts)
+            counts, term_numbers = saved.arrays[f"{lang}.count"], saved.arrays[f"{lang}.term"]
+            text_starts = saved.arrays[f"{lang}.start"]
+            shape = (len(text_starts) - 1, len(terms))  # (texts, terms)
+            matrix = sp.csr_matrix((counts, term_numbers, text_starts), shape=shape, copy=False)
+            matrix.check_format(full_check=True)  # a number too large would be read from anywhere
+            sides[lang] = TextCounts(terms, matrix)
         return cls(sides, texts=int(saved.meta["texts"]), terms=int(saved.meta["terms"]))
 
 
@@ -201,11 +204,13 @@ class _IndexedTexts:
         norms = _K1 * (1 - _B + _B * self.lengths / mean_length)  # (texts,)
         scores = np.zeros(len(self.lengths))
         for term in query_terms:
-            if term in number_by_term:
-                number = number_by_term[term]
-                entries = slice(postings.indptr[number], postings.indptr[number + 1])
-                texts, tf = postings.indices[entries], postings.data[entries]  # of the texts that have the term
-                scores[texts] += self.idf[number] * tf / (tf + norms[texts])
+            if term not in number_by_term:
+                continue
+            number = number_by_term[term]
+            entries = slice(postings.indptr[number], postings.indptr[number + 1])
+            texts = postings.indices[entries]  # those that have the term
+            tf = postings.data[entries]  # how often each of them has it
+            scores[texts] += self.idf[number] * tf / (tf + norms[texts])
         return scores
 
 

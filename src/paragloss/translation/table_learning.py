@@ -113,15 +113,18 @@ def _align_texts(
     learned: dict[Direction, sp.csr_matrix] = {}
     for first, second in combinations(texts, 2):
         forward, backward = (first, second), (second, first)
-        if forward not in directions and backward not in directions:
+        is_wanted = forward in directions or backward in directions
+        if not is_wanted:
             continue
         first_bags, second_bags = select_shared_texts(texts[first], texts[second])
-        has_shared_texts = len(first_bags.starts) >= 2  # `starts` has one item more than there are texts
-        if has_shared_texts:
-            priors = [
-                _prior_counts(start_table, direction, texts, settings.start_weight) for direction in (forward, backward)
-            ]
-            learned[forward], learned[backward] = _align_both_directions(first_bags, second_bags, priors, settings)
+        n_shared_texts = len(first_bags.starts) - 1
+        if not n_shared_texts:
+            continue
+        forward_prior = _make_prior_counts(start_table, forward, texts, settings.start_weight)
+        backward_prior = _make_prior_counts(start_table, backward, texts, settings.start_weight)
+        learned[forward], learned[backward] = _align_both_directions(
+            first_bags, second_bags, (forward_prior, backward_prior), settings
+        )
     return learned
 
 
@@ -163,10 +166,12 @@ def _align_both_directions(
         forward, backward = forward_job.result().probability, backward_job.result().probability
     if not settings.symmetric:
         return forward, backward
-    return forward.multiply(backward.T).sqrt().tocsr(), backward.multiply(forward.T).sqrt().tocsr()
+    forward_mean = forward.multiply(backward.T).sqrt()
+    backward_mean = backward.multiply(forward.T).sqrt()
+    return forward_mean.tocsr(), backward_mean.tocsr()
 
 
-def _prior_counts(
+def _make_prior_counts(
     start_table: Table | None, direction: Direction, texts: Mapping[str, LanguageTexts], weight: float
 ) -> sp.csr_matrix | None:
     """Return the probabilities of the start table times `weight`, as counts of the terms of the texts.

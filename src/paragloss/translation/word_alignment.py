@@ -114,14 +114,24 @@ def align_terms(
     likelihood = []
     for _ in range(iterations):
         expected = _sum_expected_counts(blocks, estimate, null)
+        estimate = _maximize_likelihood(expected, prior_counts, pairs, source.n_terms)
         likelihood.append(expected.log_likelihood)
-        estimate = _Estimate(
-            _normalize_by_source(expected.translation + prior_counts, pairs.sources, source.n_terms),
-            expected.null / max(expected.null.sum(), _TINY),
-        )
     shape = (source.n_terms, target.n_terms)
     matrix = sp.csr_matrix((estimate.translation, (pairs.sources, pairs.targets)), shape=shape)
     return TranslationProbabilities(matrix, likelihood)
+
+
+def _maximize_likelihood(
+    expected: _ExpectedCounts, prior_counts: Reals, pairs: CandidatePairs, n_sources: int
+) -> _Estimate:
+    """Do the maximisation step: turn expected counts into the probabilities that explain them best.
+
+    :param prior_counts: (candidate pairs,) added to the expected counts
+    :param n_sources: the number of source terms
+    """
+    translation = _normalize_by_source(expected.translation + prior_counts, pairs.sources, n_sources)
+    null = expected.null / max(expected.null.sum(), _TINY)
+    return _Estimate(translation, null)
 
 
 def _start_uniformly(pairs: CandidatePairs, prior_counts: Reals, n_sources: int, n_targets: int) -> _Estimate:
@@ -186,19 +196,22 @@ def _sum_expected_counts(blocks: Iterable[AlignmentCells], estimate: _Estimate, 
 def _compute_expected_counts(block: AlignmentCells, estimate: _Estimate, null: float) -> _ExpectedCounts:
     """Divide each target word among the source words of its text, as likely as these are to have produced it.
 
+    Arrays of cells are large, so they are computed in place.
+
     :param block: the target words (rows), and for each the pairs that could have produced it (cells)
     :param null: the share of target words that no source word explains
     """
-    from_cell = estimate.translation[block.pairs]  # (cells,) the probability that the cell produced its row
-    from_cell *= block.priors
-    from_cell *= 1 - null
-    from_null = null * estimate.null[block.targets]  # (rows,)
-    probability = np.maximum(np.add.reduceat(from_cell, block.starts) + from_null, _TINY)  # (rows,)
+    cell_values = estimate.translation[block.pairs]  # (cells,) the probability that the cell produced its row
+    cell_values *= block.priors
+    cell_values *= 1 - null
+    from_null = null * estimate.null[block.targets]  # (rows,) the probability that no cell produced the row
+    from_cells = np.add.reduceat(cell_values, block.starts)  # (rows,)
+    probability = np.maximum(from_cells + from_null, _TINY)  # (rows,)
     scale = block.weights / probability
-    count = from_cell  # (cells,) scaled in place: the arrays are large
-    count *= np.repeat(scale, np.diff(block.starts, append=len(count)))
+    row_sizes = np.diff(block.starts, append=len(cell_values))
+    cell_values *= np.repeat(scale, row_sizes)  # now the expected count of each cell
     return _ExpectedCounts(
-        translation=_sum_by_number(block.pairs, count, len(estimate.translation)),
+        translation=_sum_by_number(block.pairs, cell_values, len(estimate.translation)),
         null=_sum_by_number(block.targets, from_null * scale, len(estimate.null)),
         log_likelihood=float(block.weights @ np.log(probability)),
     )
@@ -217,9 +230,11 @@ def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
     n_texts = texts_of_terms.shape[1]
     keys = [np.zeros(0, np.int64)]
-    for terms in _split_by_work(_count_operations(texts_of_terms, target_presence), 4 * CELLS_PER_BLOCK):
+    n_operations = _count_operations(texts_of_terms, target_presence)
+    for terms in _split_by_work(n_operations, 4 * CELLS_PER_BLOCK):
         shared_counts = (texts_of_terms[terms] @ target_presence).tocsr()  # (terms of the block, target terms)
-        rows, columns = list_groups(np.diff(shared_counts.indptr)), shared_counts.indices  # (cells,)
+        rows = list_groups(np.diff(shared_counts.indptr))  # (cells,) the source term of each cell, within the block
+        columns = shared_counts.indices  # (cells,) its target term
         cell_counts = shared_counts.data.astype(float)
         scores = log_likelihood_ratio(cell_counts, source_df[terms][rows], target_df[columns], n_texts)
         best = _select_best_cells(rows, columns, scores, max_targets)
@@ -247,13 +262,18 @@ def _select_best_cells(rows: Ids, columns: Ids, scores: Reals, max_per_row: int)
     row_sizes = np.bincount(rows)
     is_in_short_row = row_sizes[rows] <= max_per_row
     candidates = np.flatnonzero(~is_in_short_row & (scores > 0))
-    best_first = candidates[np.lexsort((columns[candidates], -scores[candidates], rows[candidates]))]  # row by row
-    ranks = list_positions(np.bincount(rows[candidates], minlength=len(row_sizes)))
-    return np.concatenate([np.flatnonzero(is_in_short_row), best_first[ranks < max_per_row]])
+    candidate_rows = rows[candidates]
+    best_first = np.lexsort((columns[candidates], -scores[candidates], candidate_rows))  # row by row
+    ranks = list_positions(np.bincount(candidate_rows, minlength=len(row_sizes)))  # within a row, in this order
+    best_of_long_rows = candidates[best_first[ranks < max_per_row]]
+    return np.concatenate([np.flatnonzero(is_in_short_row), best_of_long_rows])
 
 
 def log_likelihood_ratio(shared: Reals, source_df: Reals, target_df: Reals, n_texts: int) -> Reals:
     """Compute Dunning's log-likelihood ratio of pairs of terms, (pairs,); negative where they avoid each other.
+
+    The ratio compares the observed numbers of texts in the four cells of a contingency table, with and without either
+    term, with those to be expected by chance.
 
     :param shared: (pairs,) the number of texts with both terms
     :param source_df: (pairs,) the number of texts with the source term
@@ -291,6 +311,7 @@ def iterate_cells(
     :param target: their translations, in the same order
     :param pairs: which terms may translate each other
     :param diagonal: how strongly similar positions are preferred
+    :return: the cells of each block of texts
     """
     index = _PairIndex(pairs.keys)
     target_sizes, source_sizes = np.diff(target.starts), np.diff(source.starts)
@@ -337,13 +358,13 @@ def _make_cells(source: TermBags, target: TermBags, texts: slice, index: _PairIn
     :param index: finds the candidate pairs of terms
     :param diagonal: how strongly similar positions are preferred
     """
-    source_entries, target_entries = _pair_entries(source, target, texts)  # (pairs of entries,)
-    keys = source.terms[source_entries].astype(np.int64) * target.n_terms + target.terms[target_entries]
+    all_sources, all_targets = _pair_entries(source, target, texts)  # (pairs of entries,)
+    keys = source.terms[all_sources].astype(np.int64) * target.n_terms + target.terms[all_targets]
     cells, pair_numbers = index.find(keys)
-    source_entries, target_entries = source_entries[cells], target_entries[cells]  # (cells,)
+    source_entries, target_entries = all_sources[cells], all_targets[cells]  # (cells,)
     distances = np.abs(source.positions[source_entries] - target.positions[target_entries])
     preferences = source.weights[source_entries] * np.exp(-diagonal * distances)
-    row_starts = np.flatnonzero(np.diff(target_entries, prepend=-1))
+    row_starts = np.flatnonzero(np.diff(target_entries, prepend=-1))  # the cells of a target entry are neighbours
     rows = target_entries[row_starts]
     return AlignmentCells(
         pairs=pair_numbers.astype(np.int32),

@@ -59,7 +59,9 @@ class Table:
         """
         self.words = dict(words)
         self.probabilities = dict(probabilities)
-        self.max_alternatives, self.trust, self.sharpness = max_alternatives, trust, sharpness
+        self.max_alternatives = max_alternatives
+        self.trust = trust
+        self.sharpness = sharpness
         self._index: dict[str, dict[str, int]] = {}
         for lang, spellings in self.words.items():
             self._index[lang] = {term: number for number, term in enumerate(spellings.terms)}
@@ -102,8 +104,9 @@ class Table:
             if not self._is_phrase(words, query.lang, to):
                 words = words[:1]
             written = query.text[words[0].start : words[-1].end]
-            alternatives = self.alternatives(" ".join(span.term for span in words), query.lang, to)
-            translations.append(Translation(written, alternatives or (Alternative(written, 1.0),)))
+            term = " ".join(span.term for span in words)
+            alternatives = self.alternatives(term, query.lang, to) or (Alternative(written, 1.0),)
+            translations.append(Translation(written, alternatives))
             position += len(words)
         return translations
 
@@ -152,7 +155,7 @@ class Table:
         n_removed = 0
         probabilities = {}
         for pair, matrix in self.probabilities.items():
-            entries = self._find_translation(pair, word, meaning) + self._find_translation(pair, meaning, word)
+            entries = self._find_entries(pair, word, meaning) + self._find_entries(pair, meaning, word)
             n_removed += len(entries)
             probabilities[pair] = _remove_entries(matrix, entries)
         reduced_table = Table(
@@ -164,7 +167,7 @@ class Table:
         )
         return reduced_table, n_removed
 
-    def _find_translation(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
+    def _find_entries(self, pair: tuple[str, str], word: str, meaning: str) -> list[int]:
         """List the entries of a pair's matrix where a word is translated by a meaning, both in any case.
 
         :param pair: (source, target), the languages of `word` and `meaning`
@@ -185,14 +188,15 @@ class Table:
         arrays: dict[str, npt.NDArray[np.generic]] = {}
         lists: dict[str, Sequence[str]] = {}
         for lang, words in self.words.items():
-            lists[f"{lang}.terms"], lists[f"{lang}.surfaces"] = words.terms, words.surfaces
+            lists[f"{lang}.terms"] = words.terms
+            lists[f"{lang}.surfaces"] = words.surfaces
         for (source, target), matrix in self.probabilities.items():
             name = f"{source}.{target}"
             arrays[f"{name}.start"] = matrix.indptr
             arrays[f"{name}.target"] = matrix.indices
             arrays[f"{name}.probability"] = matrix.data
-        counts = {"most": self.max_alternatives, "trust": self.trust, "sharpness": self.sharpness}
-        meta = {"langs": list(self.words), "pairs": self.pairs, **counts}
+        settings = {"most": self.max_alternatives, "trust": self.trust, "sharpness": self.sharpness}
+        meta = {"langs": list(self.words), "pairs": self.pairs, **settings}
         artefacts.save(path, KIND, meta=meta, arrays=arrays, words=lists)
 
     @classmethod
