@@ -62,7 +62,10 @@ class CombinedTranslator:
         return self._merge_answers(query, answers)
 
     def translate_many(self, query: Query, targets: Sequence[str]) -> dict[str, list[Translation]]:
-        """Translate a query into several languages; raise LanguageError for one that no translator knows."""
+        """Translate a query into several languages, with one call of each translator.
+
+        :raises LanguageError: for a language that no translator knows
+        """
         answers_by_lang: dict[str, list[_Answer]] = {lang: [] for lang in targets}
         for index, translator in enumerate(self._translators):
             known_targets = list_known_targets(translator, query.lang, targets)
@@ -78,15 +81,21 @@ class CombinedTranslator:
         return translations
 
     def _merge_answers(self, query: Query, answers: Sequence[_Answer]) -> list[Translation]:
-        """Merge the clauses of several translators, in the order of the query."""
+        """Merge the clauses of several translators, in the order of the query.
+
+        Clauses for the same word or phrase are mixed into one. Those of a single translator stay as they are, and only
+        get their origins.
+        """
         if len(answers) == 1:
-            ((translator, clauses),) = answers
+            translator, clauses = answers[0]
             return [clause._replace(origins=self._list_origins(clause, translator)) for clause in clauses]
         clauses_by_source: dict[str, list[_ClauseOfTranslator]] = {}
+        sources_by_translator = []
         for translator, clauses in answers:
+            sources_by_translator.append([clause.source for clause in clauses])
             for clause in clauses:
                 clauses_by_source.setdefault(clause.source, []).append(_ClauseOfTranslator(translator, clause))
-        sources = _drop_words_of_phrases([[clause.source for clause in answer.clauses] for answer in answers])
+        sources = _drop_words_of_phrases(sources_by_translator)
         sources.sort(key=query.text.find)
         return [self._mix_clauses(source, clauses_by_source[source]) for source in sources]
 
@@ -107,19 +116,18 @@ class CombinedTranslator:
         A translator's alternatives share its weight in proportion to their own weights; what several translators give
         to the same text is added up. All shares sum to one before the worst alternatives are dropped.
 
-        :param clauses: the clauses of several translators for the word.
+        :param clauses: the clauses of several translators for the word, each with the index of its translator.
         """
         total_weight = sum(self._weights[translator] for translator, _ in clauses)
-        weight_by_text: dict[str, float] = {}
-        terms_by_text: dict[str, tuple[str, ...]] = {}
+        mixed: dict[str, Alternative] = {}  # by text
         for translator, clause in clauses:
             clause_weight = _sum_weights(clause)
             for text, weight, terms in clause.alternatives:
                 share = self._weights[translator] * weight / (total_weight * clause_weight)
-                weight_by_text[text] = weight_by_text.get(text, 0.0) + share
-                terms_by_text[text] = terms or terms_by_text.get(text, ())
-        best_texts = sorted(weight_by_text, key=lambda text: -weight_by_text[text])[: self._max_alternatives]
-        return [Alternative(text, min(weight_by_text[text], 1.0), terms_by_text[text]) for text in best_texts]
+                previous = mixed.get(text, Alternative(text, 0.0))
+                mixed[text] = Alternative(text, previous.weight + share, terms or previous.terms)
+        best_first = sorted(mixed.values(), key=lambda alternative: -alternative.weight)[: self._max_alternatives]
+        return [alternative._replace(weight=min(alternative.weight, 1.0)) for alternative in best_first]
 
     def _list_origins(self, clause: Translation, translator: int) -> tuple[Origin, ...]:
         """Say where a clause is from: the translator itself or those within it, with the weight of each."""

@@ -149,10 +149,11 @@ def _split_in_two(
     :param is_known: tells whether the vocabulary has a word
     """
     for last_start in last_starts:
-        if last_start - start >= _MIN_PART:
-            first = _strip_linker(term[start:last_start], lang, is_known)
-            if first:
-                return [first, term[last_start:]]
+        if last_start - start < _MIN_PART:
+            continue
+        first = _strip_linker(term[start:last_start], lang, is_known)
+        if first:
+            return [first, term[last_start:]]
     return []
 
 
@@ -204,7 +205,8 @@ class CompoundTranslator:
         compounds = self._make_compounds(words, phrases, to)
         extended = []
         for clause in clauses:
-            if clause.source not in phrases or clause.source not in replaced_phrases:
+            is_replaced = clause.source in phrases and clause.source in replaced_phrases
+            if not is_replaced:
                 extended.append(clause)
             if clause.source in compounds:
                 extended.append(compounds[clause.source])
@@ -222,12 +224,13 @@ class CompoundTranslator:
         :param to: the language of the compounds
         """
         compounds: dict[str, Translation] = {}
-        remaining_phrases = dict(phrases)
+        remaining_phrases = dict(phrases)  # a phrase that occurs twice in a query is used once
         for first, second in pairwise(words):
             phrase = f"{first.source} {second.source}"
             terms = self._find_compounds(first, second, to)
-            if phrase in remaining_phrases:
-                terms = list(dict.fromkeys([*terms, *_list_terms(remaining_phrases.pop(phrase))]))
+            own_clause = remaining_phrases.pop(phrase, None)
+            if own_clause is not None:
+                terms = list(dict.fromkeys([*terms, *_list_terms(own_clause)]))
             if terms:
                 compounds[second.source] = _make_compound_clause(phrase, terms)
         return compounds

@@ -311,7 +311,8 @@ def _group_entries(entries: Iterable[EntryLike], source: str) -> dict[tuple[str,
     tokenize = analyzer(source, stem=False, stop=False).terms
     weights_by_headword: dict[tuple[str, ...], dict[str, float]] = {}
     for entry in entries:
-        headword, text = tuple(tokenize(entry.source)), entry.target.strip()
+        headword = tuple(tokenize(entry.source))
+        text = entry.target.strip()
         if headword and text and entry.weight > 0:
             weights = weights_by_headword.setdefault(headword, {})
             weights[text] = weights.get(text, 0.0) + entry.weight

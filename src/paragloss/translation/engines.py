@@ -85,18 +85,25 @@ class Apertium:
         return (source, target) in self.modes
 
     def translate_texts(self, texts: Sequence[str], source: str, target: str) -> list[str]:
-        """Translate texts from one language into another."""
+        """Translate texts from one language into another, in one run of the program, which reads a text a line.
+
+        :raises LanguageError: if the pair of languages is not installed.
+        :raises ModelError: if the program fails.
+        """
         mode = self.modes.get((source, target))
         if mode is None:
-            have = ", ".join(f"{a}->{b}" for a, b in sorted(self.modes)) or "none"
-            raise LanguageError(f"Apertium has no pair {source}->{target} installed; have {have}")
+            installed = ", ".join(f"{first}->{second}" for first, second in sorted(self.modes)) or "none"
+            raise LanguageError(f"Apertium has no pair {source}->{target} installed; have {installed}")
         if not texts:
             return []
-        text_per_line = "".join(f"{' '.join(text.split())}{_STOP}\n" for text in texts)
-        *lines, _ = self._run(["-u", "-f", "line", mode], text_per_line).split("\n")  # nothing is behind the last line
-        if len(lines) != len(texts):
-            raise ModelError(f"Apertium's {mode} gave {len(lines)} lines for {len(texts)}: check its installation")
-        return [line.removesuffix(_STOP).rstrip() for line in lines]
+        lines = [f"{' '.join(text.split())}{_STOP}\n" for text in texts]
+        output = self._run(["-u", "-f", "line", mode], "".join(lines))
+        translations = output.split("\n")[:-1]  # nothing is behind the last line
+        if len(translations) != len(texts):
+            raise ModelError(
+                f"Apertium's {mode} gave {len(translations)} lines for {len(texts)}: check its installation"
+            )
+        return [translation.removesuffix(_STOP).rstrip() for translation in translations]
 
     def _list_modes(self) -> dict[tuple[str, str], str]:
         """Return the installed mode of each pair of languages, such as `eng-spa` for ("en", "es").

@@ -68,15 +68,21 @@ class LibreTranslate:
         return [str(text) for text in translations]
 
     def _send_request(self, path: str, data: dict[str, Any] | None = None) -> Any:
-        """Send a request, with data by POST, and return the JSON that the server answers."""
+        """Send a request, with data by POST, and return the JSON that the server answers.
+
+        :raises LanguageError: if the server answers 400, as it does for languages that it lacks.
+        :raises ModelError: for any other error, and if the answer is no JSON.
+        """
         body = None if data is None else json.dumps(data).encode()
         request = urllib.request.Request(f"{self._url}/{path}", body, {"Content-Type": "application/json"})
         try:
             with self._opener.open(request, timeout=self._timeout) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            kind = LanguageError if error.code == 400 else ModelError  # what it says to languages it lacks
-            raise kind(f"{self._url} answered {error.code}: {_read_reason(error)}") from None
+            message = f"{self._url} answered {error.code}: {_read_reason(error)}"
+            if error.code == 400:
+                raise LanguageError(message) from None
+            raise ModelError(message) from None
         except (OSError, ValueError) as error:
             raise ModelError(f"{self._url} did not translate: {error}") from None
 

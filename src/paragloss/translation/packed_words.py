@@ -78,8 +78,10 @@ class PackedWordList:
         key = term.encode()
         group = self._find_group(key)
         for position, (word, _, _) in enumerate(_unpack(self._read_group(group))):
-            if word >= key:
-                return group * GROUP_SIZE + position if word == key else -1
+            if word == key:
+                return group * GROUP_SIZE + position
+            if word > key:
+                return -1
         return -1
 
     def entry(self, number: int) -> tuple[str, str]:
@@ -104,8 +106,14 @@ class PackedWordList:
 
 
 def _unpack(data: bytes) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield (term, first byte of the spelling, bytes added) of each word of one or more groups."""
-    term, offset = b"", 0
+    """Yield (term, first byte of the spelling, bytes added) of each word of one or more groups.
+
+    A word is packed as: the number of bytes that its term shares with the previous one, the number of further bytes,
+    these bytes; then the first byte of the spelling, the number of bytes added if that byte does not tell it, and
+    these bytes.
+    """
+    term = b""
+    offset = 0
     while offset < len(data):
         n_shared, n_further = data[offset], data[offset + 1]
         term_end = offset + 2 + n_further
@@ -159,17 +167,24 @@ def _pack_spelling(term: bytes, spelling: str) -> bytes:
     """
     initial = spelling[:1]
     has_capital = initial != initial.lower() and initial.lower().upper() == initial
-    in_lower_case = initial.lower() + spelling[1:] if has_capital else spelling
-    letters = in_lower_case.encode()
+    uncapitalized = initial.lower() + spelling[1:] if has_capital else spelling
+    letters = uncapitalized.encode()
     n_shared = _count_shared_bytes(term, letters)
-    n_removed, added = len(term) - n_shared, letters[n_shared:]
-    if n_removed <= _MAX_REMOVED and len(added) <= _MAX_ADDED:
-        code = _CAPITAL_BIT * has_capital | n_removed << 4 | len(added)
-        return bytes([code]) + added
-    complete = spelling.encode()
-    if len(complete) > _MAX_BYTES:
-        complete = term
-    return bytes([_COMPLETE_SPELLING, len(complete)]) + complete
+    n_removed = len(term) - n_shared
+    added = letters[n_shared:]
+    if n_removed > _MAX_REMOVED or len(added) > _MAX_ADDED:
+        return _pack_complete_spelling(term, spelling)
+    capital_bit = _CAPITAL_BIT if has_capital else 0
+    first_byte = capital_bit | n_removed << 4 | len(added)
+    return bytes([first_byte]) + added
+
+
+def _pack_complete_spelling(term: bytes, spelling: str) -> bytes:
+    """Pack all letters of a spelling, or those of the term if the spelling is too long."""
+    letters = spelling.encode()
+    if len(letters) > _MAX_BYTES:
+        letters = term
+    return bytes([_COMPLETE_SPELLING, len(letters)]) + letters
 
 
 def _count_shared_bytes(first: bytes, second: bytes) -> int:

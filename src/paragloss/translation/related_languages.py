@@ -141,11 +141,15 @@ def _respell_alternatives(clause: Translation, relative: str, lang: str) -> Iter
     :param lang: the language in whose spelling they are written.
     """
     for text, weight, terms in clause.alternatives:
-        is_untranslated = text == clause.source and not terms
-        variants = (text,) if is_untranslated else respell(text, relative, lang)
+        is_word_of_query = text == clause.source and not terms
+        if is_word_of_query:
+            yield text, weight
+            continue
+        variants = respell(text, relative, lang)
+        changed_share = 1.0
         is_changed = variants not in ((text,), (text.lower(),))
         if is_changed:
             yield text, _UNCHANGED_SHARE * weight
-        share = weight * (1 - _UNCHANGED_SHARE if is_changed else 1.0) / len(variants)
+            changed_share = 1 - _UNCHANGED_SHARE
         for variant in variants:
-            yield variant, share
+            yield variant, weight * changed_share / len(variants)

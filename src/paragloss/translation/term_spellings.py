@@ -27,8 +27,9 @@ def choose_spellings(counts: Counter[tuple[str, str]], lang: str) -> dict[str, s
     exact: dict[str, str] = {}
     most_frequent: dict[str, str] = {}
     for (term, spelling), _ in counts.most_common():
-        if term not in exact:
-            most_frequent.setdefault(term, spelling)
-            if analyze(spelling) == [term]:
-                exact[term] = spelling
+        if term in exact:
+            continue
+        most_frequent.setdefault(term, spelling)
+        if analyze(spelling) == [term]:
+            exact[term] = spelling
     return {**most_frequent, **exact}

@@ -65,13 +65,17 @@ def from_latin(word: str, script: str) -> str:
 
 
 def _romanize_letter(char: str) -> str:
-    """Replace one character by Latin letters, if there is a rule or its Unicode name gives its sound."""
+    """Replace one character by Latin letters, if there is a rule or its Unicode name gives its sound.
+
+    Names are those of Korean syllables and Japanese letters; any other character without a rule is returned unchanged.
+    """
     lower = char.lower()
     plain_letter = unicodedata.normalize("NFD", lower)[0]
     # Greek vowels lose their accents; й and ї are letters of their own, so they are looked up before decomposition.
     latin = _LATIN.get(lower, _LATIN.get(plain_letter))
     if latin is not None:
-        return latin.capitalize() if char != lower else latin
+        is_capital = char != lower
+        return latin.capitalize() if is_capital else latin
     name = unicodedata.name(char, "")
     for prefix in ("HANGUL SYLLABLE ", "HIRAGANA LETTER ", "KATAKANA LETTER "):
         if name.startswith(prefix):

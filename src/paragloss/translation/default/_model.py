@@ -142,7 +142,8 @@ class DefaultModel:
             clauses_by_relative = {relative: self._translate_words(words, lang, relative) for relative in relatives}
             return merge_clauses(clauses_by_relative, normalise(to))
         code = self._find_code(to)
-        return self._add_compounds([self._translate_word(word, lang, code) for word in words], lang, code)
+        clauses = [self._translate_word(word, lang, code) for word in words]
+        return self._add_compounds(clauses, lang, code)
 
     def _find_relatives(self, lang: str) -> list[str]:
         """Return the relatives through which a language is translated; none if it has a table of its own."""
@@ -195,12 +196,13 @@ class DefaultModel:
         :param knows: tells whether a word is known; by default whether the model has it
         """
         lang = self._find_code(lang)
-        if lang in MIN_UNSPACED_PART:
-            numbers = _NUMBER.findall(term)
-            if numbers:
-                return [] if term.isdigit() else numbers
+        numbers = _NUMBER.findall(term) if lang in MIN_UNSPACED_PART else []
+        if numbers:
+            return [] if term.isdigit() else numbers
         is_known = knows or (lambda part: self.has_term(part, lang))
-        return [] if is_known(term) else find_known_parts(term, lang, is_known)
+        if is_known(term):
+            return []
+        return find_known_parts(term, lang, is_known)
 
     def spelling(self, term: str, lang: str) -> str:
         """Return the most frequent spelling of a term; "" if it is unknown."""
@@ -229,8 +231,10 @@ class DefaultModel:
             if position in phrases:
                 english = tuple(_mix_shares([(english, 1 - _PHRASE_SHARE), (phrases[position], _PHRASE_SHARE)]))
             compound_parts = [] if english else self._split_compound(span.term, lang)
-            written = text[span.start : span.end]
-            words += compound_parts or [QueryWord(written, span.term, english)]
+            if compound_parts:
+                words += compound_parts
+            else:
+                words.append(QueryWord(text[span.start : span.end], span.term, english))
         return words
 
     def _split_compound(self, term: str, lang: str) -> list[QueryWord]:
@@ -241,7 +245,7 @@ class DefaultModel:
         return [QueryWord(part, part, self._english_shares(lang, part)) for part in parts]
 
     def _find_phrases(self, terms: Sequence[str], lang: str) -> dict[int, WordShares]:
-        """Return the English of the known phrase around a term, by the position of the term.
+        """Find known phrases; return for the position of each of their terms the English words of the whole phrase.
 
         Phrases do not overlap: from the left, the longest one that begins at a term is taken.
         """
@@ -294,17 +298,20 @@ class DefaultModel:
         :param lang: the language of the query.
         :param to: the language of the translations; if it is that of the query, the word stays as it is.
         """
+        unchanged_only = Translation(word.written, (Alternative(word.written, 1.0),))
+        if to == lang or word.term.isdigit():
+            return unchanged_only
         can_be_unchanged = word.term.isascii() or share_script(lang, to)
-        alternatives: tuple[Alternative, ...] = ()
-        if to != lang and not word.term.isdigit():
-            translated_share = 1 - _UNCHANGED_SHARE if can_be_unchanged else 1.0
-            alternatives = self._make_alternatives(self._rank_translations(word.english, to), to, translated_share)
-        if not alternatives:
-            alternatives = (Alternative(word.written, 1.0),)
-        elif can_be_unchanged:
-            unchanged = Alternative(word.written, _UNCHANGED_SHARE)
-            alternatives = tuple(sorted([*alternatives, unchanged], key=lambda alternative: -alternative.weight))
-        return Translation(word.written, alternatives)
+        unchanged_share = _UNCHANGED_SHARE if can_be_unchanged else 0.0
+        ranked = self._rank_translations(word.english, to)
+        translations = self._make_alternatives(ranked, to, total_weight=1 - unchanged_share)
+        if not translations:
+            return unchanged_only
+        if not can_be_unchanged:
+            return Translation(word.written, translations)
+        unchanged = Alternative(word.written, unchanged_share)
+        best_first = sorted([*translations, unchanged], key=lambda alternative: -alternative.weight)
+        return Translation(word.written, tuple(best_first))
 
     def _make_alternatives(self, ranked: WordShares, to: str, total_weight: float = 1.0) -> tuple[Alternative, ...]:
         """Turn the likely ones of ranked words into alternatives.
@@ -313,7 +320,9 @@ class DefaultModel:
         :param total_weight: what the weights of the alternatives sum to.
         """
         likely = _keep_likely(ranked)
-        scale = total_weight / sum([share for _, share in likely]) if likely else 0.0
+        if not likely:
+            return ()
+        scale = total_weight / sum([share for _, share in likely])
         alternatives = []
         for number, share in likely:
             term, spelling = self._entry(to, number)

@@ -33,7 +33,8 @@ class TranslationRows(NamedTuple):
         They are Python numbers: rows are short, and array operations on them take three times as long.
         """
         group = number // GROUP_SIZE
-        start: int = self.starts.item(group) + sum(self.sizes[group * GROUP_SIZE : number].tolist())
+        sizes_before = self.sizes[group * GROUP_SIZE : number].tolist()  # of the rows of its group before this one
+        start: int = self.starts.item(group) + sum(sizes_before)
         entries = slice(start, start + min(self.sizes.item(number), max_entries))
         probabilities = self.weights[entries].tolist()
         if self.weights.dtype == np.uint8:
@@ -55,11 +56,11 @@ def pack_rows(matrix: sp.csr_matrix, *, exact: bool = False) -> TranslationRows:
     sizes = np.diff(matrix.indptr)
     assert sizes.max(initial=0) <= MAX_ROW_SIZE, "a word has too many translations: prune them"
     assert exact or matrix.shape[1] <= 1 << 16, f"{matrix.shape[1]} words of a language are too many: keep fewer"
+    starts = matrix.indptr[:-1:GROUP_SIZE]  # of the first row of each group
+    target_type = np.uint32 if exact else np.uint16
+    weights = matrix.data.astype(np.float32) if exact else _encode_weights(matrix.data)
     return TranslationRows(
-        sizes.astype(np.uint8),
-        starts=matrix.indptr[:-1:GROUP_SIZE].astype(np.uint32),
-        targets=matrix.indices.astype(np.uint32 if exact else np.uint16),
-        weights=matrix.data.astype(np.float32) if exact else _encode_weights(matrix.data),
+        sizes.astype(np.uint8), starts.astype(np.uint32), matrix.indices.astype(target_type), weights
     )
 
 

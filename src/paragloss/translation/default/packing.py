@@ -38,23 +38,35 @@ def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None
     :param about: what `DefaultModel.meta` reports of the build.
     :param exact: keep full precision, to measure what packing costs.
     """
-    tables = {lang: _drop_unused_words(language) for lang, language in sorted(tables.items())}
-    spelling_by_term = _collect_english_spellings(tables.values())
+    used_tables = {lang: _drop_unused_words(language) for lang, language in sorted(tables.items())}
+    spelling_by_term = _collect_english_spellings(used_tables.values())
     english = sorted(spelling_by_term, key=str.encode)
     number_by_term = {term: number for number, term in enumerate(english)}
     parts: _ArrayParts = {}
     ranges = {PIVOT: _add_words(english, [spelling_by_term[term] for term in english], parts)}
-    for lang, language in tables.items():
-        is_known = np.zeros(len(english), bool)
-        is_known[[number_by_term[term] for term in language.english]] = True
-        ranges[lang] = {
-            **_add_words(language.other, language.other_spelled, parts),
-            "english": _add_array(parts, "english", np.packbits(is_known)),
-            "there": _add_rows(language.from_english, parts, exact),
-            "back": _add_rows(language.into_english, parts, exact),
-        }
+    for lang, language in used_tables.items():
+        ranges[lang] = _add_language(language, number_by_term, parts, exact)
     arrays = {name: np.concatenate(arrays_of_name) for name, arrays_of_name in parts.items()}
     return DefaultModel({**(about or {}), "langs": ranges}, arrays)
+
+
+def _add_language(
+    language: Tables, number_by_term: Mapping[str, int], parts: _ArrayParts, exact: bool
+) -> dict[str, Any]:
+    """Append the packed words and tables of a language to the arrays; return where each begins and ends.
+
+    :param number_by_term: the numbers of all English terms.
+    :param parts: the parts of each array so far, by its name.
+    :param exact: keep full precision.
+    """
+    is_known = np.zeros(len(number_by_term), bool)  # which English terms the language has
+    is_known[[number_by_term[term] for term in language.english]] = True
+    return {
+        **_add_words(language.other, language.other_spelled, parts),
+        "english": _add_array(parts, "english", np.packbits(is_known)),
+        "there": _add_translation_rows(language.from_english, parts, exact),
+        "back": _add_translation_rows(language.into_english, parts, exact),
+    }
 
 
 def _collect_english_spellings(tables: Iterable[Tables]) -> dict[str, str]:
@@ -76,7 +88,7 @@ def _add_words(terms: Sequence[str], spellings: Sequence[str], parts: _ArrayPart
     }
 
 
-def _add_rows(matrix: sp.csr_matrix, parts: _ArrayParts, exact: bool) -> dict[str, list[int]]:
+def _add_translation_rows(matrix: sp.csr_matrix, parts: _ArrayParts, exact: bool) -> dict[str, list[int]]:
     """Append the packed rows of a table to the arrays; return where they begin and end in each array.
 
     :param matrix: (words, translations), the best entries of a row first.
