@@ -100,10 +100,15 @@ def _find_indexed_words(words: Sequence[str], statistics: Statistics, targets: S
     """
     words_with_letters = [word for word in words if any(char.isalpha() for char in word)]
     indexed_words = set(words).difference(words_with_letters)
-    hashed_words = [entry for lang in targets for entry in _hash_terms(words_with_letters, lang)]
-    if hashed_words:  # all languages are looked up at once
-        is_indexed = _have_indexed_terms([hashes for _, hashes in hashed_words], statistics)
-        indexed_words.update(word for (word, _), is_known in zip(hashed_words, is_indexed, strict=True) if is_known)
+    hashed_words: list[tuple[str, list[int]]] = []  # (word, hashes of its terms) for each language
+    for lang in targets:
+        hashed_words += _hash_terms(words_with_letters, lang)
+    if not hashed_words:
+        return indexed_words
+    is_indexed = _have_indexed_terms([hashes for _, hashes in hashed_words], statistics)  # all languages at once
+    for (word, _), has_document in zip(hashed_words, is_indexed, strict=True):
+        if has_document:
+            indexed_words.add(word)
     return indexed_words
 
 

@@ -54,7 +54,7 @@ def describe_collection(state: State) -> dict[str, Any]:
 
 
 def explain_pipeline(state: State, text: str, options: SearchOptions) -> str:
-    """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
+    """Describe the searchers that a pipeline nests for this collection and, with a query, how it is understood.
 
     :param text: the query; it may be empty.
     :param options: the language of the query, the pipeline and the languages that are searched.

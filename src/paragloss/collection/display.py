@@ -218,6 +218,11 @@ class LanguageMatch(NamedTuple):
     tokenized: TokenizedText
     weights: dict[str, float]
 
+    @property
+    def weight_sum(self) -> float:
+        """The sum of the weights of the terms that match."""
+        return self.tokenized.sum_weights(self.weights)
+
 
 def _choose_language(matcher: Matcher, document: Document, tokenized_texts: Sequence[TokenizedText]) -> LanguageMatch:
     """Choose the language in which a document matches a query best, by the sum of the weights of its matching terms.
@@ -229,13 +234,11 @@ def _choose_language(matcher: Matcher, document: Document, tokenized_texts: Sequ
     own_text, *other_texts = tokenized_texts
     own_weights = matcher.weigh_terms(document, own_text)
     best = LanguageMatch(own_text.select_weighted(own_weights), own_weights)
-    best_sum = best.tokenized.sum_weights(own_weights)
     for tokenized in other_texts:
         weights = matcher.get_terms(tokenized.lang)
-        if sum(weights.values()) <= best_sum:  # even a match of all terms would be no better
+        if sum(weights.values()) <= best.weight_sum:  # even a match of all terms would be no better
             continue
-        weighted_tokens = tokenized.select_weighted(weights)
-        weight_sum = weighted_tokens.sum_weights(weights)
-        if weight_sum > best_sum:
-            best, best_sum = LanguageMatch(weighted_tokens, weights), weight_sum
+        match = LanguageMatch(tokenized.select_weighted(weights), weights)
+        if match.weight_sum > best.weight_sum:
+            best = match
     return best

@@ -112,8 +112,8 @@ def select_readings(
 ) -> list[Guess]:
     """Select the languages in which a query is searched.
 
-    At most two are, and English as well if the words seem to be names. If all words seem to be names, and the reader's
-    language has as many of them as the likeliest one, the query is in the reader's language.
+    At most two are, and English as well if all words seem to be names or no language is likely. But if they seem to be
+    names, and models know as many of them in the reader's language as in the likeliest one, only that is searched.
 
     :param guesses: the languages that the query may be in, likeliest first.
     :param text: the query.
@@ -123,14 +123,15 @@ def select_readings(
     """
     likely_guesses = [guess for guess in guesses if guess.share >= MIN_SHARE_OF_SECOND]
     readings = likely_guesses[:2] or list(guesses[:1])
+    likeliest = readings[0]
     possible_langs = {guess.lang for guess in guesses}
     seem_names = all(word[0].isupper() for word in text.split())
-    if seem_names and reader in possible_langs and _prefers_language(reader, readings[0], text, models):
+    if seem_names and reader in possible_langs and _prefers_language(reader, likeliest, text, models):
         return [Guess(reader, 1.0)]
-    is_unsure = readings[0].share < MIN_SURE_SHARE
-    reading_langs = {guess.lang for guess in readings}
-    if (seem_names or is_unsure) and FALLBACK in possible_langs - reading_langs:
-        readings.append(Guess(FALLBACK, FALLBACK_WEIGHT * readings[0].share))
+    unselected_langs = possible_langs - {guess.lang for guess in readings}
+    needs_fallback = seem_names or likeliest.share < MIN_SURE_SHARE
+    if needs_fallback and FALLBACK in unselected_langs:
+        readings.append(Guess(FALLBACK, FALLBACK_WEIGHT * likeliest.share))
     return readings
 
 
@@ -145,8 +146,11 @@ def _prefers_language(lang: str, likeliest: Guess, text: str, models: Mapping[st
     :param models: those of the collection by name; some of them know words.
     """
     n_known = _count_known_words(text, lang, models)
-    is_unsure = likeliest.share < MIN_SURE_SHARE
-    return n_known > 0 and (is_unsure or n_known >= _count_known_words(text, likeliest.lang, models))
+    if n_known == 0:
+        return False
+    if likeliest.share < MIN_SURE_SHARE:
+        return True
+    return n_known >= _count_known_words(text, likeliest.lang, models)
 
 
 def _score_by_documents(text: str, lang: str, statistics: Statistics) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -190,20 +190,20 @@ def _rank_with_correction(state: State, reading: QueryReading, options: SearchOp
 
     :param reading: the query with the languages that it may be in.
     """
-    query, targets = reading.query, resolve_targets(state, options.to)
+    query = reading.query
+    targets = resolve_targets(state, options.to)
     ranking_options = replace(options, k=max(options.k + EXTRA_FOR_COPIES, options.newest))
     ranked = rank_query(state, reading, ranking_options)
     query_coverage = coverage.measure_query_coverage(query, ranked.ranking.forms, state.index.statistics, targets)
     corrected = _suggest_correction(state, reading, options)
-    marked_query = query
     has_certain_language = bool(options.lang) or query.lang in state.langs
     is_understood = bool(ranked.ranking) and query_coverage.has_known_word and has_certain_language
+    marked_query = query
     if corrected is not None and not is_understood:
         marked_query = corrected
         ranked = _rank_correction(state, corrected, ranked, ranking_options)
-    if not reading.operators.required and not _is_answered(ranked, query_coverage):
-        empty_ranking = RankedList(forms=ranked.ranking.forms)
-        ranked = ranked._replace(ranking=empty_ranking)
+    if not reading.operators.required:
+        ranked = _clear_unlikely_ranking(ranked, query_coverage)
     return SearchOutcome(ranked, query_coverage, corrected, marked_query, targets)
 
 
@@ -243,6 +243,13 @@ def _make_answer(
         evidence=AnswerEvidence(ranking, visible.records, options.pipeline),
         notes=outcome.ranked.notes,
     )
+
+
+def _clear_unlikely_ranking(ranked: RankedQuery, coverage: QueryCoverage) -> RankedQuery:
+    """Return a ranking as it is if it may answer the query, else one without documents but with the query's words."""
+    if _is_answered(ranked, coverage):
+        return ranked
+    return ranked._replace(ranking=RankedList(forms=ranked.ranking.forms))
 
 
 def _is_answered(ranked: RankedQuery, coverage: QueryCoverage) -> bool:
@@ -407,8 +414,10 @@ def collect_candidates(state: State, text: str, options: SearchOptions) -> Measu
     state.index.catch_up()
     query = read_query(state, Query("", text, options.lang or "")).query
     targets = resolve_targets(state, options.to)
-    searcher = make_default_searcher(SearchContext(_list_pipeline_parts(state, options), query.lang, targets))
-    return searcher.collect(query, options.k, _make_filter(state, options)).candidates
+    parts = _list_pipeline_parts(state, options)
+    searcher = make_default_searcher(SearchContext(parts, query.lang, targets))
+    collected = searcher.collect(query, options.k, _make_filter(state, options))
+    return collected.candidates
 
 
 def rank_documents(state: State, text: str, options: SearchOptions) -> tuple[Query, list[Document]]:
@@ -506,8 +515,8 @@ def _rank_and_check(state: State, reading: QueryReading, options: SearchOptions)
     n_checked = max(options.k, MAX_CHECKED_DOCUMENTS)
     [ranked] = rank_queries(state, [reading], replace(options, k=n_checked))
     candidate_ids = [hit.id for hit in ranked.ranking]
-    searchers = _build_searchers(state, [reading], options)
-    occurrences = filter_documents(state, operators, list(searchers.items()), candidate_ids, options)
+    searcher_by_lang = _build_searchers(state, [reading], options)  # they translate the required terms
+    occurrences = filter_documents(state, operators, list(searcher_by_lang.items()), candidate_ids, options)
     hits = tuple(hit for hit in ranked.ranking if hit.id in occurrences)
     notes = describe_check(operators, candidate_ids, occurrences, limit=n_checked)
     ranking = replace(ranked.ranking, hits=hits, lower_hits=())
@@ -524,17 +533,30 @@ def rank_queries(state: State, readings: Sequence[QueryReading], options: Search
     searchers = _build_searchers(state, readings, options)
     # For each query, the ranking in each language that it may be in, with the probability of that language.
     weighted_rankings: list[list[tuple[float, RankedList]]] = [[] for _ in readings]
-    for lang, searcher in searchers.items():  # queries that may be in one language are searched together
-        shares = _list_shares(readings, lang)
-        queries = [readings[number].query._replace(lang=lang) for number, _ in shares]
-        rankings = _search_queries(state, searcher, queries, options)
-        for (number, share), ranking in zip(shares, rankings, strict=True):
-            weighted_rankings[number].append((share, ranking))
+    for lang, searcher in searchers.items():
+        for position, share, ranking in _rank_in_language(state, searcher, lang, readings, options):
+            weighted_rankings[position].append((share, ranking))
     ranked_queries = []
     for reading, weighted in zip(readings, weighted_rankings, strict=True):
         likeliest_lang = reading.guesses[0].lang
         ranked_queries.append(RankedQuery(mix_readings(weighted, options.k), searchers[likeliest_lang]))
     return ranked_queries
+
+
+def _rank_in_language(
+    state: State, searcher: Searcher, lang: str, readings: Sequence[QueryReading], options: SearchOptions
+) -> Iterator[tuple[int, float, RankedList]]:
+    """Search for all queries together that may be in a language.
+
+    :param searcher: a searcher for this language.
+    :param readings: the queries with the languages they may be in.
+    :return: for each query that may be in the language its position, the probability that it is, and its ranking.
+    """
+    shares = _list_shares(readings, lang)
+    queries = [readings[position].query._replace(lang=lang) for position, _ in shares]
+    rankings = _search_queries(state, searcher, queries, options)
+    for (position, share), ranking in zip(shares, rankings, strict=True):
+        yield position, share, ranking
 
 
 def _build_searchers(state: State, readings: Sequence[QueryReading], options: SearchOptions) -> dict[str, Searcher]:
@@ -553,15 +575,20 @@ def _search_queries(
 ) -> Sequence[RankedList]:
     """Search for queries in one language.
 
-    If no document meets the conditions of the search, rankings are empty and tell only how the queries are worded.
+    If no document meets the conditions of the search, nothing is searched: rankings have no documents, only the words
+    that would have been searched for (`forms`), which an answer shows.
 
     :param searcher: a searcher for this language.
     """
-    where = options.where
-    has_documents = not where or next(state.store.scroll(where, batch_size=1, text=False), None) is not None
-    if has_documents:
-        return searcher.search(queries, options.k, _make_filter(state, options))
-    return [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
+    if options.where and not _has_matching_document(state, options.where):
+        return [RankedList(forms=list_query_forms(searcher, query)) for query in queries]
+    return searcher.search(queries, options.k, _make_filter(state, options))
+
+
+def _has_matching_document(state: State, where: Where) -> bool:
+    """Tell whether some document meets conditions."""
+    first_page = next(state.store.scroll(where, batch_size=1, text=False), None)
+    return first_page is not None
 
 
 def _make_filter(state: State, options: SearchOptions) -> Where | None:

@@ -18,21 +18,17 @@ MAX_ALTERNATIVES = 5
 
 
 def format_searchers(part: Any, *, name: str = "", depth: int = 0) -> str:
-    """Print a part of a pipeline (a searcher, translator, encoder or reranker) with its settings.
-
-    What it wraps is printed below it, indented.
+    """Describe a part of a pipeline (a searcher, translator, encoder or reranker) with its settings.
 
     :param name: what the part is called in the part that wraps it.
     :param depth: how many parts wrap it.
+    :return: a line for the part and, indented below it, a line for each part that it wraps.
     """
     members = _get_members(part)
-    settings = []
-    for key, value in members.items():
-        setting = _format_setting(value)
-        if setting:
-            settings.append(f"{key}={setting}")
+    settings = ", ".join(_format_settings(members))
+    indent = "  " * depth
     label = f"{name}: " if name else ""
-    lines = [f"{'  ' * depth}{label}{type(part).__name__}({', '.join(settings)})"]
+    lines = [f"{indent}{label}{type(part).__name__}({settings})"]
     for key, value in members.items():
         lines += [format_searchers(inner_part, name=key, depth=depth + 1) for inner_part in _list_parts(value)]
     return "\n".join(lines)
@@ -88,6 +84,16 @@ def _iterate_parts(part: Any) -> Iterator[Any]:
             yield from _iterate_parts(inner_part)
 
 
+def _format_settings(members: Mapping[str, Any]) -> list[str]:
+    """Return those of a part's attributes that are settings, each as "name=value"."""
+    settings = []
+    for name, value in members.items():
+        formatted = _format_setting(value)
+        if formatted:
+            settings.append(f"{name}={formatted}")
+    return settings
+
+
 def _format_setting(value: Any) -> str:
     """Format the value of an attribute as it is printed among the settings of a part.
 
@@ -101,9 +107,15 @@ def _format_setting(value: Any) -> str:
         return "{" + ", ".join(weights) + "}"
     if isinstance(value, list | tuple) and all(isinstance(item, float | str) for item in value):
         return "[" + ", ".join(str(item) for item in value) + "]"
-    function = getattr(value, "func", value)  # of a partial
-    is_fusion = getattr(function, "__module__", "") == "paragloss.search.fused"
-    return str(function.__name__) if is_fusion and hasattr(function, "__name__") else ""
+    return _get_fusion_name(value)
+
+
+def _get_fusion_name(value: Any) -> str:
+    """Return the name of a function that fuses rankings, or of the one that a partial calls; "" for anything else."""
+    function = getattr(value, "func", value)
+    if getattr(function, "__module__", "") != "paragloss.search.fused":
+        return ""
+    return str(getattr(function, "__name__", ""))
 
 
 def _format_clause(clause: Translation) -> str:

@@ -166,11 +166,12 @@ def find_correction(word: str, lang: str, statistics: Statistics, model: Default
         return None
     variants = _generate_variants(word, alphabet)
     correction = _choose_correction(variants, lang, statistics, model)
-    is_long = len(word) >= MIN_LETTERS_FOR_TWO_ERRORS
-    if correction is None and is_long and model is not None and lang in model.langs:
-        double_variants = _generate_double_variants(variants, alphabet, lang, model)
-        return _choose_correction(double_variants, lang, statistics, model)
-    return correction
+    if correction is not None or len(word) < MIN_LETTERS_FOR_TWO_ERRORS:
+        return correction
+    if model is None or lang not in model.langs:
+        return None
+    double_variants = _generate_double_variants(variants, alphabet, lang, model)
+    return _choose_correction(double_variants, lang, statistics, model)
 
 
 def _generate_double_variants(
@@ -278,7 +279,7 @@ def _choose_correction(
         if document_count is None:  # the word is unknown
             continue
         [term] = analyzer(lang).terms(word)
-        translation_count = 0 if model is None else _count_translations(term, lang, statistics, model)
+        translation_count = 0 if model is None else _count_translated_documents(term, lang, statistics, model)
         frequency_bonus = FREQUENCY_BONUS * float(np.log1p(document_count + translation_count))
         costs[word] = variants[word] + _price_form(word, term, lang, model) - frequency_bonus
     if not costs:
@@ -336,18 +337,23 @@ def _split_terms_by_line(lines: Sequence[str], lang: str) -> list[list[str]]:
     return terms_by_line
 
 
-def _count_translations(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
-    """Return the highest number of documents in another language that have a likely translation of a term.
+def _count_translated_documents(term: str, lang: str, statistics: Statistics, model: DefaultModel) -> int:
+    """Return how many documents in another language have the most frequent likely translation of a term.
 
     The two likeliest translations into each language of the documents are looked up.
+
+    :return: 0 if the model does not translate the term, or no document has a translation.
     """
-    highest_df = 0
+    highest_count = 0
     for other_lang in statistics.langs:
-        if other_lang != lang and {lang, other_lang} <= set(model.langs):
-            translations = model.alternatives(term, lang, other_lang)[:2]
-            translated_terms = [translated for translation in translations for translated in translation.terms]
-            highest_df = max([highest_df, *statistics.df("text", other_lang, translated_terms).tolist()])
-    return highest_df
+        if other_lang == lang or not {lang, other_lang} <= set(model.langs):
+            continue
+        translated_terms: list[str] = []
+        for translation in model.alternatives(term, lang, other_lang)[:2]:
+            translated_terms += translation.terms
+        document_counts = statistics.df("text", other_lang, translated_terms)  # (n_terms,)
+        highest_count = max(highest_count, int(document_counts.max(initial=0)))
+    return highest_count
 
 
 def _generate_variants(word: str, alphabet: str, positions: range | None = None) -> dict[str, float]:
@@ -440,11 +446,16 @@ def _find_alphabet(lang: str, model: DefaultModel | None) -> str:
         return _list_keyboard_letters(lang)
     sample = "".join(model.sample_spellings(lang, _SAMPLED_WORDS)).lower()
     counts = Counter(letter for letter in sample if _is_letter(letter))
-    is_plain = {letter: _strip_accents(letter) in ("", letter) for letter in counts}
-    accented_count = sum(count for letter, count in counts.items() if not is_plain[letter])
-    uses_accents = accented_count >= _MIN_ACCENTED_SHARE * counts.total()
-    letters = [letter for letter, _ in counts.most_common() if uses_accents or is_plain[letter]]
+    letters = [letter for letter, _ in counts.most_common()]
+    accented_count = sum(counts[letter] for letter in letters if _has_accent(letter))
+    if accented_count < _MIN_ACCENTED_SHARE * counts.total():
+        letters = [letter for letter in letters if not _has_accent(letter)]
     return "".join(letters[:_MAX_ALPHABET])
+
+
+def _has_accent(letter: str) -> bool:
+    """Tell whether a letter has an accent; a mark by itself, such as a vowel sign, has none."""
+    return _strip_accents(letter) not in ("", letter)
 
 
 def _list_keyboard_letters(lang: str) -> str:

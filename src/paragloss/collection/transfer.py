@@ -71,8 +71,9 @@ def read_contents(store: AnyStore, location: str) -> Contents:
         raise StoreError(f"{location} was never finished: index into it, or copy into it again")
     blobs = {}
     for name in store.blob_versions():
-        is_copied = name not in _UNCOPIED_BLOBS and not name.startswith(_UNCOPIED_PREFIXES)
-        blob = store.read_blob(name) if is_copied else None
+        if name in _UNCOPIED_BLOBS or name.startswith(_UNCOPIED_PREFIXES):
+            continue
+        blob = store.read_blob(name)
         if blob is not None:
             blobs[name] = blob
     return Contents(
@@ -124,18 +125,28 @@ def replace_models(
         if not is_own_folder(path):
             raise InputError(f"{path} is no model trained here: copy first, then `paragloss models NEW --add {path}`")
     folders = {get_model_name(path): Path(path) for path in paths}
-    models = {name: load(folder) for name, folder in folders.items()}
-    encoders = {name: model for name, model in models.items() if isinstance(model, Encoder)}
-    all_records = dict(records)
-    for name, folder in folders.items():
-        all_records[name] = model_records.ModelRecord(model_records.compute_digest(folder), is_complete=True)
-    records_blob = model_records.serialize_model_records(all_records)
+    encoders = _load_encoders(folders)
+    all_records = {**records, **_make_model_records(folders)}
     return contents._replace(
         shape=_replace_vectors(contents.shape, encoders, folders.keys()),
         models={**contents.models, **folders},
-        blobs={**contents.blobs, model_records.BLOB: records_blob},
+        blobs={**contents.blobs, model_records.BLOB: model_records.serialize_model_records(all_records)},
         pages=(_encode_records(page, encoders) for page in contents.pages),
     )
+
+
+def _load_encoders(folders: Mapping[str, Path]) -> dict[str, Encoder]:
+    """Load models, all of which must load, and return the encoders among them by name."""
+    models = {name: load(folder) for name, folder in folders.items()}
+    return {name: model for name, model in models.items() if isinstance(model, Encoder)}
+
+
+def _make_model_records(folders: Mapping[str, Path]) -> dict[str, model_records.ModelRecord]:
+    """Return what a collection records of complete models in some folders, by name."""
+    records = {}
+    for name, folder in folders.items():
+        records[name] = model_records.ModelRecord(model_records.compute_digest(folder), is_complete=True)
+    return records
 
 
 def _replace_vectors(
@@ -261,10 +272,13 @@ def _write_documents(store: AnyStore, pages: Iterable[list[Record]], progress: C
 
     :param progress: is told how many documents have been written.
     """
-    contents_digest, has_documents = ContentsDigest(), store.count() > 0
+    contents_digest = ContentsDigest()
+    is_continued = store.count() > 0
     for records in pages:
         record_digests = [compute_record_digest(record) for record in records]
-        new_records = _select_missing(store, records, record_digests) if has_documents else records
+        new_records = records
+        if is_continued:
+            new_records = _select_missing(store, records, record_digests)
         store.add(new_records)
         contents_digest = contents_digest.add(record_digests)
         if progress:
@@ -315,7 +329,8 @@ def _verify_copy(store: AnyStore, layout: Layout, expected: ContentsDigest, targ
     :param expected: a digest of the documents that were read.
     :param target: the location of the copy, for the error.
     """
-    statistics, actual = Statistics(layout), ContentsDigest()
+    statistics = Statistics(layout)
+    actual = ContentsDigest()
     for records in store.scroll(vectors=True):
         statistics.count([record.document.lang for record in records], read_term_vectors(records))
         actual = actual.add([compute_record_digest(record) for record in records])

@@ -7,7 +7,7 @@ other concepts that answer a query for a concept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 
 from paragloss.formats.jsonl import read_concepts, read_jsonl_documents, read_jsonl_queries
@@ -47,14 +47,23 @@ def queries() -> tuple[list[Query], Qrels]:
     related_concepts = related()
     qrels: Qrels = {}
     for query in all_queries:
-        query_concept = query.id.rsplit("-", 1)[0]  # ids are CONCEPT-LANG
-        grade_by_concept = {**dict.fromkeys(related_concepts[query_concept], RELATED), query_concept: ITSELF}
-        qrels[query.id] = {}
-        for concept, grade in grade_by_concept.items():
-            for document in documents_by_concept[concept]:
-                if document.lang != query.lang:
-                    qrels[query.id][document.id] = grade
+        concept = query.id.rsplit("-", 1)[0]  # ids are CONCEPT-LANG
+        grade_by_concept = dict.fromkeys(related_concepts[concept], RELATED)
+        grade_by_concept[concept] = ITSELF
+        qrels[query.id] = _grade_documents(grade_by_concept, documents_by_concept, query.lang)
     return all_queries, qrels
+
+
+def _grade_documents(
+    grade_by_concept: Mapping[str, int], documents_by_concept: Mapping[str, Sequence[Document]], query_lang: str
+) -> dict[str, int]:
+    """Return the grade of each document, by id, that is on a graded concept and not in the language of the query."""
+    grades: dict[str, int] = {}
+    for concept, grade in grade_by_concept.items():
+        for document in documents_by_concept[concept]:
+            if document.lang != query_lang:
+                grades[document.id] = grade
+    return grades
 
 
 def _group_by_concept(all_documents: Iterable[Document]) -> dict[str, list[Document]]:
