@@ -183,35 +183,42 @@ def encode_few(
     :return: for each vector name one entry per document: None for a language that the encoder does not know. {} if the
         documents have more than MAX_INLINE_PASSAGES passages together.
     """
-    rows_by_name: dict[str, list[Floats | None]] = {}
+    encoders = select_deferred_encoders(models)
     n_passages = sum(len(passages.select_passages(document.text)) for document in documents)
-    if n_passages > MAX_INLINE_PASSAGES:
-        return rows_by_name
-    for name, model in select_deferred_encoders(models).items():
-        shared_parts = _find_shared_title_parts(store)
-        rows = [_encode_document(model, document, shared_parts) for document in documents]
-        rows_by_name[name] = [passage_rows for _, passage_rows in rows]
+    if not encoders or n_passages > MAX_INLINE_PASSAGES:
+        return {}
+    shared_parts = _find_shared_title_parts(store)
+    vectors_by_name: dict[str, list[Floats | None]] = {}
+    for name, model in encoders.items():
+        encoded_documents = [_encode_document(model, document, shared_parts) for document in documents]
+        vectors_by_name[name] = [encoded.passages for encoded in encoded_documents]
         if title_vector_name(name) in store.dense:
-            rows_by_name[title_vector_name(name)] = [title_row for title_row, _ in rows]
-    return rows_by_name
+            vectors_by_name[title_vector_name(name)] = [encoded.title for encoded in encoded_documents]
+    return vectors_by_name
 
 
-def _encode_document(
-    model: Pretrained, document: Document, shared_parts: frozenset[str]
-) -> tuple[Floats | None, Floats | None]:
+class EncodedDocument(NamedTuple):
+    """The vectors of a document's title, (dim,), and of its passages, (n_passages, dim); None for what has no word."""
+
+    title: Floats | None
+    passages: Floats | None
+
+
+def _encode_document(model: Pretrained, document: Document, shared_parts: frozenset[str]) -> EncodedDocument:
     """Encode the title and the passages of a document.
 
     :param shared_parts: parts of titles that many documents share, which are not encoded.
-    :return: the title's vector, and the passages' vectors of shape (n_passages, model.dim); each is None if the model
-        knows no word of it, both are if it does not have the language.
+    :return: None in place of vectors where the model knows no word, and of both if it does not have the language.
     """
     if document.lang not in model.langs:
-        return None, None
+        return EncodedDocument(None, None)
     texts = [read_title(document, shared_parts), *passages.read_passages(document)]
-    rows = model.passages.encode(texts, document.lang)
-    title_row = rows[0] if rows[0].any() else None
-    passage_rows = rows[1:] if rows[1:].any() else None
-    return title_row, passage_rows
+    vectors = model.passages.encode(texts, document.lang)  # (1 + n_passages, dim)
+    title_vector, passage_vectors = vectors[0], vectors[1:]
+    return EncodedDocument(
+        title=title_vector if title_vector.any() else None,
+        passages=passage_vectors if passage_vectors.any() else None,
+    )
 
 
 def count_missing(store: AnyStore, name: str, model: Pretrained) -> int:
@@ -300,16 +307,20 @@ def _find_repeated_passages(store: AnyStore, where: Where, missing_vector: str) 
     seen_digests: set[bytes] = set()  # smaller than the passages themselves
     repeated = set()
     for records in store.scroll(where, batch_size=256, without_vector=missing_vector):
-        for record in records:
-            bodies = _read_passage_bodies(record)
-            if len(bodies) < 2:
-                continue
-            for body in filter(None, set(bodies)):
-                digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                if digest in seen_digests:
-                    repeated.add(body)
-                seen_digests.add(digest)
+        for body in _iterate_comparable_passages(records):
+            digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            if digest in seen_digests:
+                repeated.add(body)
+            seen_digests.add(digest)
     return frozenset(repeated)
+
+
+def _iterate_comparable_passages(records: Iterable[Record]) -> Iterator[str]:
+    """Yield the passages of documents that have several, each once for a document, without empty ones."""
+    for record in records:
+        bodies = _read_passage_bodies(record)
+        if len(bodies) > 1:
+            yield from set(bodies) - {""}
 
 
 def _make_jobs(

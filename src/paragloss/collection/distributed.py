@@ -29,7 +29,7 @@ from paragloss.errors import InputError, MissingExtraError
 from paragloss.formats.documents import read_documents
 from paragloss.formats.file_ids import IndexedFolders
 from paragloss.index.terms import CountedDocuments
-from paragloss.stores import messages, model_files, open_store
+from paragloss.stores import AnyStore, messages, model_files, open_store
 from paragloss.types import Document
 
 _RECORD_PREFIX = "part-"
@@ -131,15 +131,25 @@ def index_distributed(
         if take_over:
             store.take_over_writing()
         store.claim_writing()
-        with open_indexed_folders(store) as folders:
-            files = list_files_to_index(paths, folders)
-        written_records = store.blob_versions().keys()
-        new_files = [file for file in files if file.record not in written_records]
+        new_files, written_count = _list_new_files(store, paths)
+        settings = _read_settings(collection, into, lang)
         with distributed.Client(scheduler) as client:
-            prepared_files = _prepare_files(client, new_files, _read_settings(collection, into, lang))
+            prepared_files = _prepare_files(client, new_files, settings)
             read_count, errors = _write_files(collection, prepared_files, progress)
         collection.index([])  # makes weights exact, and runs deferred encoders
-    return DistributedReport(read_count, len(files) - len(new_files), tuple(errors))
+    return DistributedReport(read_count, written_count, tuple(errors))
+
+
+def _list_new_files(store: AnyStore, paths: Sequence[str]) -> tuple[list[IndexedFile], int]:
+    """Return the files at paths and addresses that have not been written completely, and how many others have been.
+
+    The paths are recorded among the folders that the collection was read from.
+    """
+    with open_indexed_folders(store) as folders:
+        files = list_files_to_index(paths, folders)
+    written_records = store.blob_versions().keys()
+    new_files = [file for file in files if file.record not in written_records]
+    return new_files, len(files) - len(new_files)
 
 
 def _write_files(

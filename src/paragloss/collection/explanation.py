@@ -43,11 +43,14 @@ def describe_explanation(
         pairs = _list_pairs(part.list_contributions(), query_spelling, document_spelling)
         description = {"part": part_name, "score": part.score, "approximate": not part.exact, "pairs": pairs}
         part_descriptions.append(description)
+    sentence = ""
+    if explanation.parts:
+        sentence = write_sentence(explanation.score, part_descriptions)
     return {
         "query": {"text": query.text, "lang": query.lang},
         "id": document.id,
         "score": explanation.score,
-        "sentence": write_sentence(explanation.score, part_descriptions) if explanation.parts else "",
+        "sentence": sentence,
         "parts": part_descriptions,
     }
 

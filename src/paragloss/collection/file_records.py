@@ -250,13 +250,22 @@ class FileTracker:
         :param name: the name to give to a new file; a number is added if another file has it.
         """
         full_path = os.path.abspath(path)
-        newest = self._readings[-1] if self._readings else None
-        if newest is not None and _make_printable(newest.path) == _make_printable(full_path):
-            full_path = newest.path  # the name of a file need not be UTF-8; its id is
-        unique_name = self._table.assign_name(full_path, name)
-        if newest is not None and newest.path == full_path:
-            newest.record = newest.record._replace(name=unique_name)
+        reading = self._find_newest_reading(full_path)
+        if reading is None:
+            return self._table.assign_name(full_path, name)
+        unique_name = self._table.assign_name(reading.path, name)
+        reading.record = reading.record._replace(name=unique_name)
         return unique_name
+
+    def _find_newest_reading(self, full_path: str) -> _Reading | None:
+        """Return the reading that began last; None if it is not of this file.
+
+        :param full_path: the file as its documents name it: in printable letters, though a name need not be UTF-8.
+        """
+        if not self._readings:
+            return None
+        newest = self._readings[-1]
+        return newest if _make_printable(newest.path) == _make_printable(full_path) else None
 
     def finish_reading(self, path: Path, outcome: FileOutcome) -> None:
         """Note that the reader of a file has ended, or that a folder can't be listed.
@@ -314,8 +323,8 @@ class FileTracker:
         unchanged_count = 0
         for path in compared_paths:
             new_path = _move_path(path, old_folder, new_folder)
-            recorded_state = records[path][:2]
-            if _read_size_and_time(new_path) == recorded_state:
+            recorded_size_and_time = (records[path].size, records[path].modified)
+            if _read_size_and_time(new_path) == recorded_size_and_time:
                 unchanged_count += 1
         return 2 * unchanged_count > len(compared_paths)
 
@@ -565,14 +574,14 @@ class _Sources:
         :param path: the path of the file.
         :param root: the file or folder that was read, in which it lies.
         """
-        folder = _find_existing_folder(path)
+        nearest_folder = _find_existing_folder(path)
         if path == root:  # a file that was given by itself: its folder must still be there, with something in it
-            has_neighbours = folder == os.path.dirname(path) and any(os.scandir(folder))
-            return None if has_neighbours else folder
-        if not is_inside(folder, root):
-            return root
-        is_trusted = self._trust_empty or folder in self._filled_folders
-        return None if is_trusted else folder
+            was_removed = nearest_folder == os.path.dirname(path) and any(os.scandir(nearest_folder))
+        elif is_inside(nearest_folder, root):
+            was_removed = self._trust_empty or nearest_folder in self._filled_folders
+        else:
+            return root  # it is missing as a whole
+        return None if was_removed else nearest_folder
 
 
 def _warn_about_withheld(withheld: Mapping[str, str], records: Mapping[str, FileRecord]) -> None:

@@ -254,7 +254,8 @@ def repair_collection(location: str, *, progress: Callable[[int], None] | None =
     if not collection_exists(location):
         raise InputError(f"{location} is not a collection: there is nothing to repair")
     folder = Path(location)
-    unfinished, complete = folder.with_name(f".{folder.name}.repairing"), get_repair_path(folder)
+    unfinished = folder.with_name(f".{folder.name}.repairing")
+    complete = get_repair_path(folder)
     with open_store(location, allow_changed_files=True) as damaged:
         check_finished(damaged, location)
         damaged.claim_writing()  # nobody else repairs, so these two folders were left by a repair that was killed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
@@ -179,7 +179,8 @@ def _measure_ranks(state: State, pages: Sequence[Page]) -> dict[tuple[str, str],
     for source, target in permutations(langs, 2):
         queries = _make_title_queries(pages, source, target)
         if queries:
-            measurements[source, target] = len(queries), _measure_mean_reciprocal_rank(state, queries, target)
+            mean_reciprocal_rank = _measure_mean_reciprocal_rank(state, queries, target)
+            measurements[source, target] = (len(queries), mean_reciprocal_rank)
     return measurements
 
 
@@ -210,21 +211,28 @@ def _find_mutual_pages(state: State, documents: Sequence[Document]) -> list[Page
 
     The languages are those of most documents with a title. A search is for the first words of a document.
     """
-    documents_by_id = {document.id: document for document in documents}
-    titled_documents: dict[str, list[Document]] = {}  # by language
-    for document in documents:
-        if document.title:
-            titled_documents.setdefault(document.lang, []).append(document)
+    titled_documents = _group_titled_documents(documents)
     if len(titled_documents) < 2:
         return []
     source, target = sorted(titled_documents, key=lambda lang: -len(titled_documents[lang]))[:2]
     best_targets = _find_best_ids(state, titled_documents[source], target=target)
     best_sources = _find_best_ids(state, titled_documents[target], target=source)
+    documents_by_id = {document.id: document for document in documents}
     pages = []
     for source_id, target_id in best_targets.items():
         if best_sources.get(target_id) == source_id:
-            pages.append(Page(source_id, {source: documents_by_id[source_id], target: documents_by_id[target_id]}))
+            page_documents = {source: documents_by_id[source_id], target: documents_by_id[target_id]}
+            pages.append(Page(source_id, page_documents))
     return pages
+
+
+def _group_titled_documents(documents: Iterable[Document]) -> dict[str, list[Document]]:
+    """Return the documents that have a title, by language."""
+    titled_documents: dict[str, list[Document]] = {}
+    for document in documents:
+        if document.title:
+            titled_documents.setdefault(document.lang, []).append(document)
+    return titled_documents
 
 
 def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> dict[str, str]:

@@ -61,15 +61,16 @@ def write_model(store: AnyStore, path: str, model: Any, *, precision: str = "flo
     name = get_model_name(path)
     digest = "" if is_external_model(path) else compute_digest(path)
     has_vectors = name in store.dense or not isinstance(model, Encoder)
-    if has_vectors and read_model_records(store).get(name) == ModelRecord(digest, True):
+    complete_record = ModelRecord(digest, is_complete=True)
+    if has_vectors and read_model_records(store).get(name) == complete_record:
         return False
     with store.write_session():
         store.claim_writing()
         records = read_model_records(store)
-        write_model_records(store, {**records, name: ModelRecord(digest, False)})
+        write_model_records(store, {**records, name: ModelRecord(digest, is_complete=False)})
         save_model(store, path, model)
         _renew_vectors(store, name, model, precision)
-        write_model_records(store, {**records, name: ModelRecord(digest, True)})
+        write_model_records(store, {**records, name: complete_record})
     return True
 
 

@@ -314,10 +314,17 @@ def _translate_words(block: str, lang: str, model: DefaultModel, word_numbers: d
     """
     shares: dict[int, float] = {}
     for term in analyzer(lang).terms(block):
-        english_words = model.english(term, lang)[:_MAX_TRANSLATIONS] if lang in model.langs else []
-        # The model names an English word by its row in a table.
-        translations = [(str(row_number), share) for row_number, share in english_words] or [(term, 1.0)]
-        for word, share in translations:
+        for word, share in _list_english_words(term, lang, model) or [(term, 1.0)]:
             number = word_numbers.setdefault(word, len(word_numbers))
             shares[number] = shares.get(number, 0.0) + share
     return shares
+
+
+def _list_english_words(term: str, lang: str, model: DefaultModel) -> list[tuple[str, float]]:
+    """Return the likeliest English translations of a term with their shares; [] for a term that the model lacks.
+
+    An English word is named by the number of its row in the model, as text.
+    """
+    if lang not in model.langs:
+        return []
+    return [(str(row_number), share) for row_number, share in model.english(term, lang)[:_MAX_TRANSLATIONS]]

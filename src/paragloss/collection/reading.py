@@ -183,15 +183,14 @@ def _choose_span_from(text: str, start: int) -> tuple[int, int]:
     :param start: the span begins here or a little later; at the beginning of the text if this is negative.
     """
     if start <= 0:
-        low = 0
+        span_start = 0
     elif text[start - 1 : start].isspace():
-        low = min(start, len(text))
+        span_start = min(start, len(text))
     else:
-        low = _find_break(text, start)
-    high = low + EXCERPT_SIZE
-    if high >= len(text):
-        return low, len(text)
-    return low, _find_break(text, high)
+        span_start = _find_break(text, start)
+    earliest_end = span_start + EXCERPT_SIZE
+    span_end = _find_break(text, earliest_end) if earliest_end < len(text) else len(text)
+    return span_start, span_end
 
 
 def _find_break(text: str, start: int) -> int:

@@ -47,12 +47,14 @@ def read_sources(
     from paragloss.formats.documents import read_documents  # which imports every format
 
     recorded_files = tracker or FileTracker(store)
+    existing_paths = [path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)]
     with open_indexed_folders(store, recorded_files) as folders:
-        folders.add_folders([path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)])
-    read_path = partial(read_documents, on_error=on_error, readers=readers, on_scanned_page=scanning)
+        folders.add_folders(existing_paths)
+    settings: dict[str, Any] = {"on_error": on_error, "readers": readers, "on_scanned_page": scanning}
     if tracker is not None:
-        read_path = partial(read_path, should_read=tracker.note_file, on_file_end=tracker.finish_reading)
-    return _warn_about_repeated_ids(_read_paths(paths, folders, recorded_files, read_path))
+        settings |= {"should_read": tracker.note_file, "on_file_end": tracker.finish_reading}
+    documents = _read_paths(paths, folders, recorded_files, partial(read_documents, **settings))
+    return _warn_about_repeated_ids(documents)
 
 
 @contextmanager

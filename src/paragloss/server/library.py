@@ -199,13 +199,9 @@ class Library:
         except BaseException:
             self._reads.leave(turn)
             raise
-
-        def end_turn() -> None:
-            self._reads.leave(turn, deadline.processor_seconds)
-
         self._deadlines.add(deadline)
         future.add_done_callback(lambda _: self._deadlines.discard(deadline))
-        self._call_when_done(future, end_turn)
+        self._call_when_done(future, lambda: self._reads.leave(turn, deadline.processor_seconds))
         return future
 
     def _call_when_done(self, future: Future[Any], leave: Callable[[], None]) -> None:

@@ -139,12 +139,14 @@ def _open_collection(name: str, versions: Versions) -> Collection:
     :param versions: those that the server's process knows.
     """
     documents_version, other_version = versions
-    collection, (known_documents_version, known_other_version) = _collections.get(name, (None, ("", "")))
-    if collection is None or known_other_version != other_version:
-        if collection is not None:
+    if name in _collections:
+        collection, (known_documents_version, known_other_version) = _collections[name]
+        if known_other_version != other_version:
             collection.close()
+            collection = Collection.open(_locations[name])
+        elif known_documents_version != documents_version:
+            collection.maintenance.catch_up()
+    else:
         collection = Collection.open(_locations[name])
-    elif known_documents_version != documents_version:
-        collection.maintenance.catch_up()
     _collections[name] = collection, versions
     return collection
