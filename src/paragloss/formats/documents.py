@@ -134,7 +134,7 @@ def read_documents(
     if str(path).startswith(irds.IRDS_PREFIX):
         yield from irds.read_irds_documents(str(path))
         return
-    file_reader = _FileReader(on_file_end, on_error, on_scanned_page, [])
+    file_reader = _FileReader(on_file_end, on_error, on_scanned_page, unread_parts=[])
     root = Path(path)
     if root.is_dir():
         yield from _FolderReader(root, make_id, should_read, file_reader, readers).read()
@@ -173,18 +173,11 @@ class _FolderReader:
     def read(self) -> Iterator[Document]:
         """Yield the documents of all files, in the order of the files.
 
-        Files of foreign formats are read ahead in other processes, up to two for each process.
-
         :raises InputError: if no file has a supported format
         """
-        queue = deque[_SourceFile]()
         with closing(sandbox.ParallelReaders(self._readers, self._file_reader.on_scanned_page)) as readers:
-            for source in self._list_sources():
-                queue.append(self._read_ahead(source, readers))
-                if len(queue) > 2 * self._readers:
-                    yield from self._file_reader.read_reporting_errors(queue.popleft())
-            while queue:
-                yield from self._file_reader.read_reporting_errors(queue.popleft())
+            for source in self._list_sources_read_ahead(readers):
+                yield from self._file_reader.read_reporting_errors(source)
         if not self._n_supported:
             self._report_empty_folder()
         if self._n_left_out and self._file_reader.on_error is None:
@@ -217,6 +210,19 @@ class _FolderReader:
                 self._n_left_out[kind or "without a suffix"] += 1
                 if self._file_reader.on_error is not None:
                     yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+
+    def _list_sources_read_ahead(self, readers: sandbox.ParallelReaders) -> Iterator[_SourceFile]:
+        """Yield the files to read in their order, while other processes read those behind them.
+
+        Up to two files for each process are read ahead, if their formats are those that only a child process reads.
+        """
+        queue = deque[_SourceFile]()
+        for source in self._list_sources():
+            queue.append(self._read_ahead(source, readers))
+            if len(queue) > 2 * self._readers:
+                yield queue.popleft()
+        while queue:  # not `yield from queue`, which would keep all documents until the end
+            yield queue.popleft()
 
     @staticmethod
     def _read_ahead(source: _SourceFile, readers: sandbox.ParallelReaders) -> _SourceFile:
@@ -254,12 +260,13 @@ class _FileReader(NamedTuple):
         self.unread_parts.clear()
         try:
             yield from self._read_file(source, depth=0)
-            self.on_file_end(source.path, FileOutcome.PARTLY_READ if self.unread_parts else FileOutcome.READ)
+            outcome = FileOutcome.PARTLY_READ if self.unread_parts else FileOutcome.READ
+            self.on_file_end(source.path, outcome)
         except InputError as error:
             if self.on_error is None:
                 raise
-            is_empty = isinstance(error, EmptyFileError)
-            self.on_file_end(source.path, FileOutcome.READ if is_empty else FileOutcome.FAILED)
+            outcome = FileOutcome.READ if isinstance(error, EmptyFileError) else FileOutcome.FAILED
+            self.on_file_end(source.path, outcome)
             self.on_error(error)
 
     def _read_file(self, source: _SourceFile, depth: int) -> Iterator[Document]:
@@ -294,7 +301,8 @@ class _FileReader(NamedTuple):
         :param kind: the suffix that names the format of the file
         :param depth: how many archives, mailboxes and messages the file is inside of
         """
-        is_optional = source.pending is not None and kind in scans.IMAGES and self.on_error is None
+        is_read_ahead = source.pending is not None  # only files of a folder are
+        is_optional = is_read_ahead and kind in scans.IMAGES and self.on_error is None
         try:
             document = self._parse_file(source, kind)
         except InputError:
