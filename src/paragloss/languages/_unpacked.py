@@ -38,12 +38,12 @@ def load_identifier() -> LanguageIdentifier:
             artefacts.save(folder, "unpacked", meta={}, arrays=arrays)
             _remove_other_versions(folder)
     return LanguageIdentifier(
-        arrays["ptc"],
-        arrays["pc"],
-        arrays["classes"].tolist(),
+        arrays["ptc"],  # log-probability of each n-gram in each language
+        arrays["pc"],  # log-probability of each language
+        arrays["classes"].tolist(),  # the languages
         arrays["nextmove"].data,
         arrays["output"].data,
-        tk_row=arrays["row"].tolist(),
+        tk_row=arrays["row"].tolist(),  # for these three see `_are_consistent`
     )
 
 

@@ -40,10 +40,12 @@ def identify_document(text: str, title: str = "", declared: str = "") -> str | N
         short_text = f"{_remove_code(title)}\n{body}".strip() or f"{title}\n{text}"
         return identify_short(short_text, declared)
     letters_by_lang = _count_letters_by_language(body)
-    commonest_lang = max(letters_by_lang, key=lambda lang: (letters_by_lang[lang], lang))
+    commonest_lang = max(letters_by_lang, key=lambda lang: (letters_by_lang[lang], lang))  # of equal ones the last code
     min_letters = MIN_SHARE_OF_DECIDED_BODY * sum(letters_by_lang.values())
     is_undecided = letters_by_lang[commonest_lang] < min_letters
-    return declared if is_undecided and declared in letters_by_lang else commonest_lang
+    if is_undecided and declared in letters_by_lang:
+        return declared
+    return commonest_lang
 
 
 def _remove_code(text: str) -> str:

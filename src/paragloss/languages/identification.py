@@ -62,14 +62,15 @@ def identify_short(text: str, declared: str = "") -> str | None:
     script = script_of_language(text)
     if script is None:
         return declared or None
-    candidates = _select_languages_of_script(script, None)
+    candidates = _select_languages_of_script(script, candidates=None)
     byte_scores = _score_by_bytes(text, candidates)
     if not byte_scores:  # the byte model knows no language of this script
         return declared if declared in candidates else min(candidates)
     chosen = _choose_by_both_models(text, byte_scores)
-    if declared in byte_scores and byte_scores[chosen] - byte_scores[declared] < MIN_LEAD_OVER_DECLARED:
-        return declared
-    return chosen
+    if declared not in byte_scores:
+        return chosen
+    lead_over_declared = byte_scores[chosen] - byte_scores[declared]
+    return declared if lead_over_declared < MIN_LEAD_OVER_DECLARED else chosen
 
 
 def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
@@ -85,7 +86,8 @@ def _choose_by_both_models(text: str, byte_scores: Mapping[str, float]) -> str:
     best_by_bytes = max(byte_scores, key=byte_scores.__getitem__)
     if not shared_langs:
         return best_by_bytes
-    lead_over_shared = byte_scores[best_by_bytes] - max(byte_scores[lang] for lang in shared_langs)
+    best_shared_score = max(byte_scores[lang] for lang in shared_langs)
+    lead_over_shared = byte_scores[best_by_bytes] - best_shared_score
     if best_by_bytes not in gram_scores and lead_over_shared > MIN_LEAD_OF_BYTE_MODEL:
         return best_by_bytes
     likelihoods = _combine_scores(gram_scores, byte_scores, shared_langs)
@@ -103,10 +105,13 @@ def language_likelihoods(text: str, candidates: Collection[str]) -> dict[str, fl
     script = script_of_language(text)
     if script is None:
         return {}
-    codes = sorted(_select_languages_of_script(script, frozenset(map(normalise, candidates))))
+    base_codes = frozenset(map(normalise, candidates))
+    codes = sorted(_select_languages_of_script(script, base_codes))
     if len(codes) == 1:
         return {codes[0]: 0.0}
-    return _combine_scores(grams.score_languages(text), _score_by_bytes(text, None), codes)
+    gram_scores = grams.score_languages(text)
+    byte_scores = _score_by_bytes(text, candidates=None)
+    return _combine_scores(gram_scores, byte_scores, codes)
 
 
 def _combine_scores(
