@@ -39,12 +39,15 @@ def split_passages(text: str) -> list[Span]:
     :return: the (start, end) of each passage, which ends with a line, a sentence or a word; the last one takes what
         would be a short remainder
     """
-    tokens_before = _estimate_tokens(text)  # non-decreasing, so offsets are found by binary search
+    # The tokens before each character: non-decreasing, so that offsets are found by binary search.
+    tokens_before = _estimate_tokens(text)
     spans: list[Span] = []
     start = 0
     while tokens_before[-1] - tokens_before[start] > MAX_LAST_PASSAGE * PASSAGE_TOKENS:
-        earliest_end = int(np.searchsorted(tokens_before, tokens_before[start] + MIN_PASSAGE * PASSAGE_TOKENS))
-        latest_end = int(np.searchsorted(tokens_before, tokens_before[start] + PASSAGE_TOKENS))
+        min_tokens_before_end = tokens_before[start] + MIN_PASSAGE * PASSAGE_TOKENS
+        max_tokens_before_end = tokens_before[start] + PASSAGE_TOKENS
+        earliest_end = int(np.searchsorted(tokens_before, min_tokens_before_end))
+        latest_end = int(np.searchsorted(tokens_before, max_tokens_before_end))
         end = _find_last_boundary(text, earliest_end, latest_end)
         spans.append((start, end))
         start = end

@@ -87,7 +87,8 @@ def _truncate_text(tokens: TokenizedText) -> TokenizedText:
     if n_tokens == len(tokens.starts):
         return tokens
     word_indices = tokens.word_indices[:n_tokens]
-    n_words = int(word_indices.max(initial=-1)) + 1  # words are numbered in the order they first occur
+    # Words are numbered in the order they first occur; without tokens there are no words.
+    n_words = int(word_indices.max(initial=-1)) + 1
     return tokens._replace(
         terms=tokens.terms[:n_words],
         lengths=tokens.lengths[:n_words],

@@ -145,9 +145,11 @@ def _choose_date_order(dates: Sequence[tuple[int, int, int]]) -> tuple[int, int,
         return _YEAR_FIRST
     if any(second > 12 for _, second, _ in dates):
         return _MONTH_FIRST
-    if any(first > 12 for first, _, _ in dates) or _are_dates_sorted(dates, _DAY_FIRST):
+    if any(first > 12 for first, _, _ in dates):
         return _DAY_FIRST
-    return _MONTH_FIRST if _are_dates_sorted(dates, _MONTH_FIRST) else _DAY_FIRST
+    if _are_dates_sorted(dates, _MONTH_FIRST) and not _are_dates_sorted(dates, _DAY_FIRST):
+        return _MONTH_FIRST
+    return _DAY_FIRST
 
 
 def _are_dates_sorted(dates: Sequence[tuple[int, int, int]], order: tuple[int, int, int]) -> bool:

@@ -29,7 +29,8 @@ def recognize_cjk(data: bytes, page_number: int = 0) -> RecognizedText:
 
     :param data: the bytes of the picture's file
     :param page_number: the page of a TIFF file, from 0
-    :return: the text with its mean confidence, weighted by the length of lines; "" if it is not Chinese or Japanese
+    :return: the text with its mean confidence, from 0 to 100, weighted by the length of lines; "" with confidence 0 if
+        it is not Chinese or Japanese
     """
     result = _load_engine()(_decode_picture(data, page_number))
     lines: Sequence[str] = result.txts or ()  # None if nothing is recognised
@@ -38,8 +39,8 @@ def recognize_cjk(data: bytes, page_number: int = 0) -> RecognizedText:
     if measure_cjk_share(text) < _MIN_CJK_SHARE:
         return RecognizedText("", 0.0)
     n_characters = sum(len(line) for line in lines)
-    weighted_scores = [len(line) * score for line, score in zip(lines, line_scores, strict=True)]
-    return RecognizedText(text, 100 * sum(weighted_scores) / n_characters)
+    weighted_sum = sum(len(line) * score for line, score in zip(lines, line_scores, strict=True))
+    return RecognizedText(text, 100 * weighted_sum / n_characters)
 
 
 def _decode_picture(data: bytes, page_number: int) -> Any:

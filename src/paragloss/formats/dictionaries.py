@@ -67,14 +67,14 @@ def read_entries(path: PathLike, source: str, target: str, *, on_error: OnError 
     :param target: code of the language of their translations, likewise
     :param on_error: called with the error of each bad entry; without it the first error is raised
     """
-    kind = format_suffix(path)
-    if kind == ".index":
+    suffix = format_suffix(path)
+    if suffix == ".index":
         return read_dictd(path, on_error=on_error)
-    if kind in (".tei", ".xml"):
+    if suffix in (".tei", ".xml"):
         return read_tei(path, on_error=on_error)
-    if kind == ".u8":
+    if suffix == ".u8":
         return read_cedict(path, on_error=on_error)
-    if kind == ".jsonl":
+    if suffix == ".jsonl":
         return read_wiktionary(path, source, target, on_error=on_error)
     return read_pairs(path, on_error=on_error)
 
@@ -197,7 +197,9 @@ def _parse_cedict_line(line: str) -> list[Entry]:
     match = _CEDICT.fullmatch(line)
     if match is None:
         raise InputError(f"not an entry 'Trad Simp [pin1 yin1] /gloss/': {line[:60]!r}; give CC-CEDICT's text file")
-    spellings = dict.fromkeys((match["simplified"], match["traditional"]))  # once if both are equal
+    spellings = [match["simplified"]]
+    if match["traditional"] != match["simplified"]:
+        spellings.append(match["traditional"])
     entries: list[Entry] = []
     for gloss in match["glosses"].replace(";", "/").split("/"):
         if _CEDICT_REFERENCE.match(gloss.strip()):

@@ -107,6 +107,7 @@ def _read_runs(element: Element, is_bold: bool = False) -> Iterator[_Run]:
         elif child.tag in _SPACES:
             yield _Run(_SPACES[child.tag])
         elif child.tag not in _INVISIBLE_TAGS:
-            yield from _read_runs(child, _is_bold(child) if child.tag == "r" else is_bold)
+            is_child_bold = _is_bold(child) if child.tag == "r" else is_bold
+            yield from _read_runs(child, is_child_bold)
             if child.tag == "p":  # in a cell
                 yield _Run("\n")

@@ -22,10 +22,11 @@ class IndexedFolders:
         *,
         is_moved: Callable[[str, str], bool] = lambda old_folder, new_folder: False,
     ) -> None:
-        """Continue with what is known of a collection's folders.
+        """Start with the folders that a collection has indexed before.
 
-        :param prefixes: the folders known so far, each with the prefix of its ids.
-        :param is_moved: decides whether an indexed folder that is missing is now at another path.
+        :param prefixes: these folders, each with the prefix of its ids.
+        :param is_moved: called with an indexed folder that is missing and a folder to add: whether they are the same
+            one, which was moved. By default no folder is taken for a moved one.
         """
         self.prefixes = dict(prefixes or {})
         self.moves: dict[str, str] = {}  # old path of each folder that turned out to be moved -> its new path

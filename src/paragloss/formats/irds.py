@@ -57,7 +57,8 @@ def _load_dataset(name: str, part: str) -> Any:
     except KeyError as error:
         message = f"ir_datasets has no collection {dataset_id!r}; https://ir-datasets.com lists them"
         raise InputError(message, location=name) from error
-    parts = [kind for kind in ("docs", "queries", "qrels") if getattr(dataset, f"has_{kind}")()]
+    has_part = {"docs": dataset.has_docs(), "queries": dataset.has_queries(), "qrels": dataset.has_qrels()}
+    parts = [part_name for part_name, is_there in has_part.items() if is_there]
     if part not in parts:
         message = f"the collection has no {part}, only {', '.join(parts) or 'nothing'}; name a part that has"
         raise InputError(message, location=name)

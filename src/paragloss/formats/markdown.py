@@ -69,11 +69,12 @@ def read_markdown(path: PathLike, *, id: str = "") -> Document:
     source = read_text(path).replace("\r\n", "\n")
     settings = _parse_front_matter(source)
     markdown_text = _render_text(_FRONT_MATTER.sub("", source))
-    lang = settings.get("lang") or settings.get("language") or ""
+    declared_lang = settings.get("lang") or settings.get("language") or ""
+    lang = declared_lang if is_language_code(declared_lang) else ""
     title = settings.get("title") or next(iter(markdown_text.headings), "")
     fields = join_fields(headings=markdown_text.headings, strong=markdown_text.strong)
     text = "\n".join(markdown_text.lines)
-    return Document(id or Path(path).name, text, lang if is_language_code(lang) else "", title, fields)
+    return Document(id or Path(path).name, text, lang, title, fields)
 
 
 def _parse_front_matter(source: str) -> dict[str, str]:
@@ -143,11 +144,12 @@ def _remove_contents_lists(tokens: list[Token]) -> list[Token]:
     shown_tokens: list[Token] = []
     position = 0
     while position < len(tokens):
-        is_list = tokens[position].type in ("bullet_list_open", "ordered_list_open")
-        end = _find_block_end(tokens, position) if is_list else position + 1
+        opens_list = tokens[position].type in ("bullet_list_open", "ordered_list_open")
+        end = _find_block_end(tokens, position) if opens_list else position + 1
         list_or_token = tokens[position:end]
         position = end
-        if not is_list or not _is_contents_list(list_or_token):
+        is_contents_list = opens_list and _is_contents_list(list_or_token)
+        if not is_contents_list:
             shown_tokens += list_or_token
         elif shown_tokens and shown_tokens[-1].type == "heading_close":
             del shown_tokens[-3:]  # the opening, the text and the end of the heading
@@ -209,7 +211,8 @@ def _render_inline(tokens: Sequence[Token]) -> _InlineText:
         if token.type == "strong_open":
             strong_starts.append(len(pieces))
         elif token.type == "strong_close" and strong_starts:
-            strong_texts.append(_clean_text("".join(pieces[strong_starts.pop() :]), has_html))
+            strong_pieces = pieces[strong_starts.pop() :]
+            strong_texts.append(_clean_text("".join(strong_pieces), has_html))
         else:
             pieces.append(_render_inline_token(token, has_html))
     return _InlineText(_clean_text("".join(pieces), has_html), strong_texts)

@@ -77,7 +77,7 @@ def _parse_day(value: object) -> float | None:
     number = parse_number(value)
     if number is None:
         return None
-    if 1 <= number < _END_OF_YEARS:
+    if 1 <= number < _END_OF_YEARS:  # a year stands for its first day
         return float(date(int(number), 1, 1).toordinal())
     if _END_OF_YEARS < number <= _MAX_EIGHT_DIGITS:
         return _parse_eight_digits(int(number))

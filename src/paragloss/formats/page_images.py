@@ -56,7 +56,8 @@ def count_tiff_pages(data: bytes) -> int:
         while offset and offset not in directory_offsets:
             directory_offsets.add(offset)
             (n_entries,) = struct.unpack_from(f"{byte_order}H", data, offset)
-            (offset,) = struct.unpack_from(f"{byte_order}I", data, offset + 2 + 12 * n_entries)
+            end_of_entries = offset + 2 + 12 * n_entries
+            (offset,) = struct.unpack_from(f"{byte_order}I", data, end_of_entries)
     except struct.error:  # a truncated file: Tesseract says what is wrong with it
         pass
     return max(1, len(directory_offsets))

@@ -122,7 +122,8 @@ def _read_lines_of_glyphs(textpage: Any) -> list[list[Glyph]]:
         if glyph.character in "\r\n":
             follows_break = True
             continue
-        if follows_break and lines[-1] and _are_on_different_lines(lines[-1][-1], glyph):
+        line = lines[-1]
+        if follows_break and line and _are_on_different_lines(line[-1], glyph):
             lines.append([])
         lines[-1].append(glyph)
         follows_break = False
@@ -144,7 +145,8 @@ def _read_glyphs(textpage: Any) -> Iterator[Glyph]:
     """
     from pypdfium2 import raw
 
-    page_handle, box = textpage.raw, raw.FS_RECTF()
+    page_handle = textpage.raw
+    box = raw.FS_RECTF()  # which PDFium fills for one character after the other
     box_reference = ctypes.byref(box)
     baseline: float | None = None  # of the current line, None at its beginning
     for index in range(raw.FPDFText_CountChars(page_handle)):

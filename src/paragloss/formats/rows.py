@@ -61,8 +61,10 @@ def parse_concept_row(row: Mapping[str, Any]) -> list[ConceptText]:
         raise InputError(f"no concept: the row has {_list_keys(row)}; add a key 'concept' that joins its translations")
     if "texts" in row:
         titles = _get_row_texts(row, "titles")
-        texts = _get_row_texts(row, "texts").items()
-        return [ConceptText(concept, parse_language_code(lang), text, titles.get(lang, "")) for lang, text in texts]
+        concept_texts: list[ConceptText] = []
+        for lang, text in _get_row_texts(row, "texts").items():
+            concept_texts.append(ConceptText(concept, parse_language_code(lang), text, titles.get(lang, "")))
+        return concept_texts
     lang = get_row_language(row)
     if not lang:
         raise InputError(f'no language for concept {concept!r}; add a key \'lang\', for example "lang": "en"')

@@ -79,7 +79,7 @@ def _expand_references(content: bytes) -> bytes:
     while position < len(content) and len(output) < MAX_DOCUMENT_BYTES:
         flags = content[position]
         position += 1
-        for bit in range(8):
+        for bit in range(8):  # the lowest bit is the flag of the first item
             is_reference = flags >> bit & 1
             if not is_reference:
                 output += content[position : position + 1]
@@ -100,9 +100,11 @@ def _append_referenced_text(output: bytearray, reference: int) -> bool:
         the current position is the end mark
     :return: False if the reference is the end mark, or damaged, so that nothing was appended
     """
-    distance = (len(output) - (reference >> 4)) % _RTF_WINDOW
+    position = reference >> 4
+    length = (reference & 15) + 2
+    distance = (len(output) - position) % _RTF_WINDOW  # from the end of the output back to the referenced text
     if distance == 0 or distance > len(output):
         return False
-    for _ in range((reference & 15) + 2):
+    for _ in range(length):
         output.append(output[-distance])
     return True

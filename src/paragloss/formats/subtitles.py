@@ -29,7 +29,8 @@ def read_subtitles(path: PathLike, *, id: str = "") -> Document:
     """
     shown_lines: list[_CueLine] = []
     for line in _read_cue_lines(read_text(path).replace("\r\n", "\n")):
-        if line.text not in [previous.text for previous in shown_lines[-2:]]:
+        previous_texts = [previous.text for previous in shown_lines[-2:]]
+        if line.text not in previous_texts:
             shown_lines.append(line)
     if not shown_lines:
         raise InputError("no line with times (00:00:01,000 --> 00:00:02,000) and words below it", location=path)

@@ -47,8 +47,9 @@ def choose_title(document: Document, file_path: str, suffix: str = "") -> str:
     heading = document.fields.get("headings", "").split("\n")[0]
     first_line = find_first_line(document.text)
     file_name = clean_file_name(PurePosixPath(file_path).name)
-    is_named_by_file = suffix in NAMED_BY_FILE
-    candidates = [title, file_name, first_line] if is_named_by_file else [title, heading, first_line, file_name]
+    candidates = [title, heading, first_line, file_name]
+    if suffix in NAMED_BY_FILE:
+        candidates = [title, file_name, first_line]
     for candidate in candidates:
         if not is_meaningless_title(candidate):
             return candidate

@@ -29,7 +29,9 @@ _CODE_PAGE, _ATTACHMENT_BEGIN, _ATTACHMENT_NAME, _ATTACHMENT_CONTENT = 0x69007, 
 def read_tnef_attachments(path: PathLike) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield (name, content) of every file that is packed into a `winmail.dat`.
 
-    :param path: the file, whose attributes are the code page of names and, by turns, the name and content of each file
+    The attributes of a `winmail.dat` come in this order: the code page of names; then, for each file, the mark of its
+    beginning, its name and its content.
+
     :raises InputError: if the file is damaged or of another format
     """
     data = read_bytes(path, limit=MAX_PACKED_FILE_BYTES)

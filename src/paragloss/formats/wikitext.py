@@ -54,10 +54,9 @@ def _remove_elements(text: str) -> str:
 def _find_elements(text: str) -> Iterator[tuple[int, int]]:
     """Yield the (start, end) of each outermost element to be removed: notes, formulas and the like.
 
-    A closing tag that nothing opened is not one. Tags inside an element are read while its end is looked for, so that
-    the loop goes on behind it.
+    A closing tag that nothing opened is not one.
     """
-    tags = _REMOVED_TAG.finditer(text)
+    tags = _REMOVED_TAG.finditer(text)  # `_find_element_end` takes the tags inside an element from it
     for tag in tags:
         if tag["slash"]:
             continue
@@ -104,8 +103,10 @@ def _find_templates(text: str) -> Iterator[tuple[int, int]]:
         if depth == 0:
             start = mark.start()
         end = mark.end()
-        is_opening = mark[0].lstrip().startswith("{")
-        depth = depth + 1 if is_opening else max(0, depth - 1)
+        if mark[0].lstrip().startswith("{"):
+            depth += 1
+        elif depth > 0:
+            depth -= 1
         if depth == 0:
             yield start, end
     if depth > 0:

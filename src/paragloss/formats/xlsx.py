@@ -47,7 +47,8 @@ def _read_sheets(archive: DocumentArchive, sheet_parts: Sequence[str], shared_st
     for part in sheet_parts:
         has_text = False
         for row in archive.read_part_elements(part, ("row",)):
-            line = "\t".join(filter(None, [_read_cell(cell, strings_by_index) for cell in row]))
+            cell_texts = [_read_cell(cell, strings_by_index) for cell in row]
+            line = "\t".join(text for text in cell_texts if text)
             if line:
                 has_text = True
                 yield line
