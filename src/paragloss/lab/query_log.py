@@ -6,7 +6,7 @@ Sections 3.1, 6.3 and 6.4 of Liu's thesis.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -152,19 +152,17 @@ class JudgedCounts(NamedTuple):
 def measure_judged_counts(
     source_log: JudgedCollection, translated_log: JudgedCollection, *, bounds: Sequence[int] = BOUNDS
 ) -> JudgedCounts:
-    """Describe how many judged documents the queries have whose translation is also that of another query.
+    """Describe how many judged documents ambiguous queries have; all figures are zero if no query is ambiguous.
 
-    All figures are zero if there is no such query.
+    A query is ambiguous if another query of the log has the same translation (`find_ambiguous`).
 
     :param source_log: the log in the source language
     :param translated_log: the same log with translated queries
-    :param bounds: ends of the ranges of numbers of judged documents whose queries are counted
+    :param bounds: ends of ranges of numbers of judged documents; for each range its queries are counted
     """
     ids_by_translation = find_ambiguous(source_log.queries, translated_log.queries)
-    count_per_query: list[int] = []
-    for query_ids in ids_by_translation.values():
-        count_per_query += [_count_judged(translated_log, query_id) for query_id in query_ids]
-    judged_counts = np.array(count_per_query, np.int64)  # (ambiguous queries,)
+    ambiguous_ids = list(chain.from_iterable(ids_by_translation.values()))
+    judged_counts = np.array([_count_judged(translated_log, query_id) for query_id in ambiguous_ids], np.int64)
     ranges = _count_by_range(judged_counts, bounds)
     if not len(judged_counts):
         return JudgedCounts(0.0, 0, 0, 0.0, ranges)

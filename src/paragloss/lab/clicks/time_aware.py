@@ -226,17 +226,30 @@ def _estimate_satisfied_endings(log: _FlatLog, probabilities: _Probabilities) ->
     :param log: all sessions; those with a click have an ending
     :param probabilities: as they are estimated so far
     """
-    results, visits = log.results, log.visits
-    is_last_visit, is_trailing = visits.endings >= 0, results.endings >= 0
+    satisfied = _predict_satisfying_endings(log, probabilities)
+    looked_on = (1 - satisfied) * _predict_silent_endings(log, probabilities)
+    return np.asarray(satisfied / (satisfied + looked_on))
+
+
+def _predict_satisfying_endings(log: _FlatLog, probabilities: _Probabilities) -> Doubles:
+    """Return the probability that the last visit of each session satisfies the reader: (endings,)."""
+    visits = log.visits
+    is_last = visits.endings >= 0
     satisfying = probabilities.power[visits.documents] * visits.sufficient_time  # (visits,)
     satisfied = np.zeros(log.n_endings)
-    satisfied[visits.endings[is_last_visit]] = satisfying[is_last_visit]
+    satisfied[visits.endings[is_last]] = satisfying[is_last]
+    return satisfied
+
+
+def _predict_silent_endings(log: _FlatLog, probabilities: _Probabilities) -> Doubles:
+    """Return the probability that a reader who looks on after the last click opens none of the results: (endings,)."""
+    results = log.results
+    is_trailing = results.endings >= 0
     examination = probabilities.examination[results.last_ranks, results.ranks]  # (shown results,)
     not_opened = 1 - probabilities.attraction[results.documents] * examination
-    log_silence = np.zeros(log.n_endings)  # log of the probability that no trailing result is opened
+    log_silence = np.zeros(log.n_endings)
     np.add.at(log_silence, results.endings[is_trailing], np.log(not_opened[is_trailing]))
-    looked_on = (1 - satisfied) * np.exp(log_silence)
-    return np.asarray(satisfied / (satisfied + looked_on))
+    return np.exp(log_silence)
 
 
 def _estimate_satisfied_visits(log: _FlatLog, satisfied_endings: Doubles) -> Doubles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from paragloss.lab.matchings.structured import StructuredSearcher
 from paragloss.ranking import rank_hits
 from paragloss.search.clauses import MAX_CANDIDATES
 from paragloss.search.evidence import Match
-from paragloss.types import Hit, Query, Ranking, SparseVector, Where
+from paragloss.types import Hit, Query, Ranking, SparseVector, Translation, Where
 
 #: Documents of the plain ranking that are tried before all documents of the rarest clause.
 HEAD_PER_HIT, MIN_HEAD = 10, 100
@@ -136,7 +136,7 @@ class Nested(StructuredSearcher):
         """List the clauses of a query with their alternatives split into words, without those of stop words only.
 
         Where the query says of no clause that it is required, all are. A query without clauses has one for each of its
-        words. The alternatives of a required clause have equal weights, those of any other the weights of the query.
+        words.
         """
         tokenize = self._analyze(query.lang).terms
         if not query.clauses:
@@ -145,12 +145,7 @@ class Nested(StructuredSearcher):
         clauses = []
         for clause in query.clauses:
             is_required = clause.required or are_all_required
-            choices = []
-            for alternative in clause.alternatives:
-                words = alternative.terms or tuple(tokenize(alternative.text))
-                weight = 1.0 if is_required else alternative.weight
-                if words:
-                    choices.append(Choice(words, clause.weight * weight))
+            choices = _list_choices(clause, is_required, tokenize)
             if choices:
                 clauses.append(NestedClause(clause.source, choices, is_required))
         return clauses
@@ -177,8 +172,8 @@ class Nested(StructuredSearcher):
             bounds = [0, *np.cumsum(rows.sizes).tolist()]
             for doc_id, (first, end) in zip(batch, pairwise(bounds), strict=True):
                 vector = SparseVector(rows.indices[first:end], rows.values[first:end])
-                document_ids = set(vector.indices.tolist())
-                if all(clause.is_matched_by(document_ids) for clause in clauses):
+                term_ids = set(vector.indices.tolist())
+                if all(clause.is_matched_by(term_ids) for clause in clauses):
                     yield doc_id, vector
 
     def _find_candidates(self, vector: SparseVector, number: int, where: Where | None) -> Ranking:
@@ -187,6 +182,21 @@ class Nested(StructuredSearcher):
     def _count_documents(self, clause: RequiredClause) -> int:
         """Return how many documents match a clause, at most."""
         return int(self._statistics.df_of(clause.list_ids()).sum())
+
+
+def _list_choices(clause: Translation, is_required: bool, tokenize: Callable[[str], Sequence[str]]) -> list[Choice]:
+    """Split the alternatives of a clause into words; those without a word are left out.
+
+    :param is_required: the alternatives of a required clause weigh alike, those of any other as the query says
+    :param tokenize: text -> its words without stop words
+    """
+    choices = []
+    for alternative in clause.alternatives:
+        words = alternative.terms or tuple(tokenize(alternative.text))
+        weight = 1.0 if is_required else alternative.weight
+        if words:
+            choices.append(Choice(words, clause.weight * weight))
+    return choices
 
 
 def _list_weighted_words(clauses: Sequence[NestedClause]) -> list[WeightedWord]:

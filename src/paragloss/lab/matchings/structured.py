@@ -308,17 +308,20 @@ class ClauseSearcher(StructuredSearcher):
 
     def _weigh(self, lang: str, alternatives: _Alternatives) -> _Weights:
         """Weigh the alternatives and the clauses of a query by their frequency in the documents of a language."""
-        fields, n_clauses = np.flatnonzero(self._field_factors), len(alternatives.importance)
+        fields = np.flatnonzero(self._field_factors)  # (n_searched,) the fields that are searched
+        n_clauses = len(alternatives.importance)
         summary = self._statistics.summarize_languages((lang,))
-        n_documents = np.repeat(summary.n_documents[fields], n_clauses, axis=1)  # (n_searched, n_clauses)
-        df = self._count_documents(fields, alternatives, summary.n_documents[fields])  # (n_searched, n_alternatives)
+        field_sizes = summary.n_documents[fields]  # (n_searched, 1) documents that have the field
+        n_documents = np.repeat(field_sizes, n_clauses, axis=1)  # (n_searched, n_clauses)
+        df = self._count_documents(fields, alternatives, field_sizes)  # (n_searched, n_alternatives)
         tf_weights, clause_df = self.weigh_alternatives(
             alternatives.probabilities, df, alternatives.clause_starts, n_documents
         )
-        idf = compute_idf(n_documents, clause_df)
+        idf = compute_idf(n_documents, clause_df)  # (n_searched, n_clauses)
         searched_weights = self._field_factors[fields, None] * alternatives.importance * idf  # (n_searched, n_clauses)
         # Terms that no document has count for the highest score as well.
-        max_score = float((searched_weights * summary.field_shares[fields]).sum()) or 1.0
+        highest_scores = searched_weights * summary.field_shares[fields]  # (n_searched, n_clauses)
+        max_score = float(highest_scores.sum()) or 1.0  # scores are divided by it, so it must not be 0
         clause_weights = np.zeros((len(self._field_factors), n_clauses))
         clause_weights[fields] = np.where(clause_df > 0, searched_weights, 0.0)
         return _Weights(tf_weights, clause_weights, max_score)
@@ -331,14 +334,20 @@ class ClauseSearcher(StructuredSearcher):
         :param fields: (n_searched,) numbers of the searched fields
         :param n_documents: (n_searched, 1) documents that have the field
         """
-        layout, statistics = self._statistics.layout, self._statistics
-        ids = layout.ids(fields[:, None], alternatives.hashes)
-        df = statistics.df_of(ids.ravel()).reshape(ids.shape).astype(np.float64)
+        layout = self._statistics.layout
+        term_ids = layout.ids(fields[:, None], alternatives.hashes)  # (n_searched, n_alternatives)
+        df = self._statistics.df_of(term_ids.ravel()).reshape(term_ids.shape).astype(np.float64)
         if self.looks_inside:
-            subword_df = statistics.df_of(layout.ids(layout.field(INNER), alternatives.hashes))
             text_row = fields.tolist().index(layout.field("text"))
-            df[text_row] = np.minimum(df[text_row] + alternatives.subword_shares * subword_df, n_documents[text_row])
+            text_df = df[text_row] + self._count_compounds(alternatives)  # (n_alternatives,)
+            df[text_row] = np.minimum(text_df, n_documents[text_row])
         return df
+
+    def _count_compounds(self, alternatives: _Alternatives) -> Doubles:
+        """Return the number of documents with each alternative inside a compound, weighted: (n_alternatives,)."""
+        layout = self._statistics.layout
+        subword_ids = layout.ids(layout.field(INNER), alternatives.hashes)
+        return alternatives.subword_shares * self._statistics.df_of(subword_ids)
 
     def _arrange_entries(self, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
         """List the entries of a query by their term ids, without those that count nothing."""
@@ -393,16 +402,18 @@ class ClauseSearcher(StructuredSearcher):
         )
 
     def _compute_norms(self, lang: str, bags: CountedTerms) -> Doubles:
-        """Return K of BM25 of each field of each document, by the current average lengths: (n_docs, n_fields).
+        """Return K of BM25's tf / (tf + K) for each field of each document: (n_docs, n_fields).
 
-        A field that a document lacks has no terms there, and any K would do.
+        K grows with the length of the field relative to the current average of the language, or, if there is none, to
+        the average when the document was indexed. A field that a document lacks has no terms, and any K would do.
+
+        :param bags: the terms of the documents; their parts are the fields that the documents have
         """
-        averages = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]
-        current = averages[bags.field]
-        norms = np.ones((bags.rows, len(averages)))
-        norms[bags.row, bags.field] = self._statistics.layout.norms(
-            bags._replace(average=np.where(current > 0, current, bags.average))
-        )
+        average_by_field = self._statistics.summarize_languages((lang,)).average_lengths[:, 0]  # (n_fields,)
+        current_averages = average_by_field[bags.field]  # (n_parts,)
+        averages = np.where(current_averages > 0, current_averages, bags.average)
+        norms = np.ones((bags.rows, len(average_by_field)))
+        norms[bags.row, bags.field] = self._statistics.layout.norms(bags._replace(average=averages))
         return norms
 
 
@@ -418,7 +429,7 @@ class Synonymous(ClauseSearcher):
     def weigh_alternatives(
         self, probabilities: Doubles, df: Doubles, clause_starts: Integers, n_documents: Doubles
     ) -> tuple[Doubles, Doubles]:
-        """Return the weight of each alternative and the document frequency of each clause."""
+        """Return the weight of each alternative and the df of each clause in each field; shapes as in the base."""
         return temper_alternatives(
             probabilities,
             df,
