@@ -56,16 +56,12 @@ class Corpus(NamedTuple):
         :param words_per_text: how many words every text counts as
         """
         bounds = np.cumsum([0, *(rows.shape[1] for rows in texts)]).tolist()
+        shape = (concepts, bounds[-1])
         blocks = []
         for rows, concept_of_text, first_column in zip(texts, owners, bounds[:-1], strict=True):
-            entries = (words_per_text * rows).tocoo()
-            positions = (concept_of_text[entries.row], entries.col + first_column)
-            blocks.append(sp.csr_matrix((entries.data, positions), shape=(concepts, bounds[-1]), dtype=np.float32))
-        has_text = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)
-        languages_per_concept = np.maximum(has_text.sum(1), 1).astype(np.float32)
-        total = sum(blocks[1:], blocks[0])  # (concepts, terms)
-        joint = sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
-        return cls(blocks, joint, bounds, has_text, words_per_text)
+            blocks.append(_place_texts(words_per_text * rows, concept_of_text, first_column, shape))
+        has_text = np.stack([np.diff(block.indptr) > 0 for block in blocks], axis=1)  # (concepts, languages)
+        return cls(blocks, _average_texts(blocks, has_text), bounds, has_text, words_per_text)
 
     @property
     def terms(self) -> int:
@@ -83,6 +79,34 @@ class Corpus(NamedTuple):
             is_chosen = sp.diags_array((langs == lang).astype(np.float32))
             texts = texts + is_chosen @ block[rows]
         return sp.csr_matrix(texts)
+
+
+def _place_texts(
+    counts: sp.csr_matrix, concept_of_text: Rows, first_column: int, shape: tuple[int, int]
+) -> sp.csr_matrix:
+    """Move the texts of one language to the rows of their concepts and to the columns of the language.
+
+    :param counts: (texts, terms of the language)
+    :param concept_of_text: (texts,)
+    :param first_column: where the columns of the language begin
+    :param shape: of the result, (concepts, terms of all languages)
+    """
+    entries = counts.tocoo()
+    positions = (concept_of_text[entries.row], entries.col + first_column)
+    return sp.csr_matrix((entries.data, positions), shape=shape, dtype=np.float32)
+
+
+def _average_texts(blocks: Sequence[sp.csr_matrix], has_text: npt.NDArray[np.bool_]) -> sp.csr_matrix:
+    """Return the mean of the languages in which a concept has a text: (concepts, terms), 0 if there is none.
+
+    :param blocks: (concepts, terms) of each language
+    :param has_text: (concepts, languages)
+    """
+    total = blocks[0]
+    for block in blocks[1:]:
+        total = total + block
+    languages_per_concept = np.maximum(has_text.sum(1), 1).astype(np.float32)
+    return sp.csr_matrix(sp.diags_array(1 / languages_per_concept) @ total)
 
 
 class Machine(NamedTuple):

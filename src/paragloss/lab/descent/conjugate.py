@@ -113,24 +113,21 @@ def _search_line(
     :param searches: how many points are tried, at most
     """
     best: LinePoint | None = None
+    best_step, best_slope = 0.0, slope  # those of the start until there is a best point
     step = first_step
-    previous_step, previous_slope = 0.0, slope  # at the best point so far
     for _ in range(searches):
         point = start.point + step * direction
         value, gradient = objective(point)
         new_slope = float(gradient @ direction)
+        is_flat = abs(new_slope) <= FLAT * abs(slope)
+        next_step = step if is_flat else _step_by_secant(step, new_slope, best_step, best_slope)
         is_sufficient = value <= start.value + SUFFICIENT_DECREASE * step * slope
-        is_best = is_sufficient and (best is None or value < best.value)
-        if is_best:
+        if is_sufficient and (best is None or value < best.value):
             best = LinePoint(step, point, value, gradient)
-        if abs(new_slope) <= FLAT * abs(slope):
+            best_step, best_slope = step, new_slope
+        if is_flat or next_step == best_step:
             break
-        next_step = _step_by_secant(step, new_slope, previous_step, previous_slope)
-        if is_best:
-            previous_step, previous_slope = step, new_slope
         step = next_step
-        if step == previous_step:
-            break
     return best
 
 

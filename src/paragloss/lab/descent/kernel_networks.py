@@ -7,7 +7,7 @@ three exponentials give all of them, going outwards from the middle so that noth
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -195,16 +195,31 @@ def _compute_responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tenso
     yield 0, _compute_gaussian(cosines, MEANS[0], WIDTHS[0])
     middle = _compute_gaussian(cosines, MEANS[MIDDLE], SOFT_WIDTH)
     yield MIDDLE, middle
-    slope = SOFT_STEP / SOFT_WIDTH**2
-    kernels_above, kernels_below = range(MIDDLE - 1, 0, -1), range(MIDDLE + 1, len(MEANS))
-    for direction, kernels in ((1, kernels_above), (-1, kernels_below)):
-        # k(mu +- d) = k(mu) exp(+-d (m - mu) / s^2 - d^2 / 2 s^2); each further step has exp(-d^2 / s^2) less.
-        ratio = cosines.sub(MEANS[MIDDLE]).mul_(direction * slope).sub_(SOFT_STEP * slope / 2).exp_()
-        response = middle
-        for k in kernels:
-            response = response * ratio
-            yield k, response
-            ratio.mul_(math.exp(-SOFT_STEP * slope))
+    kernels_above = range(MIDDLE - 1, 0, -1)  # numbers fall while means rise
+    kernels_below = range(MIDDLE + 1, len(MEANS))
+    yield from _step_outwards(cosines, middle, kernels_above, direction=1)
+    yield from _step_outwards(cosines, middle, kernels_below, direction=-1)
+
+
+def _step_outwards(
+    cosines: torch.Tensor, middle: torch.Tensor, kernels: Sequence[int], *, direction: int
+) -> Iterator[tuple[int, torch.Tensor]]:
+    """Yield the number and the responses of soft kernels, one after another from the middle outwards.
+
+    With distance d of the means, k(mu +- d) = k(mu) exp(+-d (m - mu) / s^2 - d^2 / 2 s^2), and the ratio of each
+    further step is exp(-d^2 / s^2) times that of the step before.
+
+    :param middle: the responses of the middle kernel
+    :param kernels: numbers of the kernels on one side of the middle, the nearest first
+    :param direction: 1 if their means are above that of the middle, -1 if below
+    """
+    slope = SOFT_STEP / SOFT_WIDTH**2  # d / s^2
+    ratio = cosines.sub(MEANS[MIDDLE]).mul_(direction * slope).sub_(SOFT_STEP * slope / 2).exp_()
+    response = middle
+    for k in kernels:
+        response = response * ratio
+        yield k, response
+        ratio.mul_(math.exp(-SOFT_STEP * slope))
 
 
 def _compute_gaussian(cosines: torch.Tensor, mean: float, width: float) -> torch.Tensor:

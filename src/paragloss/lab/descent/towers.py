@@ -204,9 +204,19 @@ class TowerEncoder:
             state = _read_tower_state(saved.arrays, lang)
             if len(state["table"]) < len(vocabularies[lang]):
                 raise ModelError(f"{path}: {lang} has more words than vectors: train or copy the model again")
-            towers[lang] = KINDS[kind](state["table"])
-            towers[lang].load_state_dict(state)
+            towers[lang] = _restore_tower(kind, state)
         return cls(towers, vocabularies, kind=kind, epsilon=float(saved.meta["epsilon"]), meta=saved.meta["about"])
+
+
+def _restore_tower(kind: str, state: Mapping[str, torch.Tensor]) -> LanguageTower:
+    """Make the tower of a language from its parameters.
+
+    :param kind: one of KINDS
+    :param state: the parameters by name; that of its word vectors is "table"
+    """
+    tower = KINDS[kind](state["table"])
+    tower.load_state_dict(state)
+    return tower
 
 
 def _read_tower_state(arrays: Mapping[str, Any], lang: str) -> dict[str, torch.Tensor]:

@@ -127,10 +127,11 @@ def _iterate_lanczos(
         residual = space.extend(new_vectors)
         new_vectors, coupling = _orthonormalize(residual, space.basis, random)
         is_full = space.n_vectors + block > max_vectors
-        if is_full or space.n_vectors >= 2 * k:
-            values, vectors = _find_largest_of_dense(space.projected, k)
-            if is_full or _has_converged(coupling, values, vectors[-block:], tolerance):
-                return values, np.ascontiguousarray(space.basis.T @ vectors)
+        if space.n_vectors < 2 * k and not is_full:
+            continue  # so few vectors can't hold k exact ones
+        values, vectors = _find_largest_of_dense(space.projected, k)
+        if is_full or _has_converged(coupling, values, vectors[-block:], tolerance):
+            return values, np.ascontiguousarray(space.basis.T @ vectors)
 
 
 def _find_largest_of_dense(matrix: npt.NDArray[np.float64], k: int) -> tuple[Floats, Floats]:

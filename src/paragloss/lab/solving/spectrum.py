@@ -142,13 +142,23 @@ def solve_iteratively(
         growth = _grow_by_products(basis, expected_columns, seed)
     for _ in growth:
         if progress:
-            share_done = min(basis.solved / expected_columns, 0.99)
-            progress(share_done, (time.monotonic() - started) * (1 - share_done) / share_done)
+            _report_progress(progress, basis.solved / expected_columns, started)
     solution = _make_solution(basis)
     solution.report.update(solver=solver, seconds=round(time.monotonic() - started, 2))
     if progress:
         progress(1.0, 0.0)
     return solution
+
+
+def _report_progress(progress: Progress, share_done: float, started: float) -> None:
+    """Report how much of the work is done, 0.99 at most, and the seconds left if it goes on as fast as so far.
+
+    :param share_done: more than 0; more than 1 if the work takes longer than was expected
+    :param started: when it began, by `time.monotonic`
+    """
+    share_done = min(share_done, 0.99)
+    seconds_spent = time.monotonic() - started
+    progress(share_done, seconds_spent * (1 - share_done) / share_done)
 
 
 class _BasisSizes(NamedTuple):
@@ -297,16 +307,26 @@ def _make_guide(basis: _Basis, seed: int, start: Floats | None) -> Dense:
 
 
 def _make_solution(basis: _Basis) -> Solution:
-    """Make the embedding maps of the leading eigenvectors of M within a basis, and report how exact they are."""
+    """Make the embedding maps of the leading eigenvectors of M within a basis, and report how exact they are.
+
+    :param basis: V, spanning the eigenvectors, and the solution B of the regression for each column of V
+    """
     arrays = basis.arrays
     ritz = basis.find_ritz_pairs()
-    values = ritz.values[: basis.rank]
     Q = arrays.small(ritz.vectors[:, : basis.rank])  # (columns, rank) coefficients of the basis
-    phi = basis.regression.split_by_language(basis.B @ Q)
+    phi = basis.regression.split_by_language(basis.B @ Q)  # of each language, (terms, rank)
     tables = [arrays.get(table) for table in _orthonormalize_maps(arrays, phi, tolerance=1e-7)]
+    eigenvectors = arrays.get(basis.V @ Q)  # (concepts, rank)
+    return Solution(tables, ritz.values[: basis.rank], eigenvectors, _report_solve(basis, ritz))
+
+
+def _report_solve(basis: _Basis, ritz: _RitzPairs) -> dict[str, Any]:
+    """Say how exact the leading eigenvectors are, and what computing them took."""
+    arrays = basis.arrays
+    values = ritz.values[: basis.rank]
     residual = basis.compute_residual(ritz)
     relative_residuals = np.sqrt(np.diag(arrays.gram(residual, residual)) / values**2)
-    report = {
+    return {
         "captured": float(values.sum()),
         "residual": float(relative_residuals.max()),
         "columns": int(basis.solved),
@@ -315,7 +335,6 @@ def _make_solution(basis: _Basis) -> Solution:
         "peak_bytes": arrays.memory(),
         "device": arrays.device,
     }
-    return Solution(tables, values, arrays.get(basis.V @ Q), report)
 
 
 def _find_start_directions(regression: Regression, width: int, seed: int) -> Dense:
