@@ -7,11 +7,11 @@ texts that were given for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from paragloss.errors import InputError
-from paragloss.types import Document, Floats, JudgedCollection
+from paragloss.types import Document, Floats, JudgedCollection, Qrels
 
 #: The files of the LS-CLIR collection: queries, documents, judgments; given in any order.
 LSCLIR = (".queries", ".documents", ".rel")
@@ -178,20 +178,28 @@ def _read_judged_collection(flag: str, query_file: str, document_file: str, qrel
 
     location = f"{flag} {query_file},{document_file},{qrels_file}"
     documents = _read_documents_by_id([document_file])
-    all_qrels = read_qrels(qrels_file)
-    queries, qrels = [], {}
-    for query in read_queries(query_file):
-        grades = all_qrels.get(query.id, {})
-        available = {doc_id: grade for doc_id, grade in grades.items() if doc_id in documents}
-        if available:
-            queries.append(query)
-            qrels[query.id] = available
+    qrels = _select_available(read_qrels(qrels_file), documents)
+    queries = [query for query in read_queries(query_file) if query.id in qrels]
     if not queries:
         raise InputError(f"{location}: no query has a judged document that is at hand")
     first_document = next(iter(documents.values()))
     if not queries[0].lang or not first_document.lang:
         raise InputError(f"{location}: queries and documents must say their language; add a key 'lang'")
-    return JudgedCollection(queries, documents, qrels)
+    qrels_of_queries = {query.id: qrels[query.id] for query in queries}
+    return JudgedCollection(queries, documents, qrels_of_queries)
+
+
+def _select_available(qrels: Qrels, documents: Container[str]) -> Qrels:
+    """Keep the judgments of documents that are at hand, and the queries that have any of these left.
+
+    :param documents: ids of the documents at hand
+    """
+    available_qrels: Qrels = {}
+    for query_id, grade_by_document in qrels.items():
+        available = {doc_id: grade for doc_id, grade in grade_by_document.items() if doc_id in documents}
+        if available:
+            available_qrels[query_id] = available
+    return available_qrels
 
 
 def _read_documents_by_id(files: Sequence[str]) -> dict[str, Document]:

@@ -112,19 +112,29 @@ def _parse_value(flag: str, option: Option, texts: list[str]) -> Any:
     read_files = data_files.choose_reader(option.type)
     if read_files is not None:
         return read_files(flag, texts)
-    series = find_series(option.type)
     try:
-        if series is not None:
-            parts = ",".join(texts).split(",")
-            return tuple(series.kind(part) for part in parts if part.strip())
-        if _is_grid(option.type):
-            return tuple(tuple(map(float, row.split(","))) for row in "/".join(texts).split("/"))
-        if is_switch(option):
-            return _parse_switch(texts[-1])
-        value_type = _find_number_type(option.type) or str
-        return value_type(texts[-1])
+        return _convert_texts(option, texts)
     except (ValueError, OverflowError):
         raise InputError(f"{flag} {texts[-1]!r}: expected {describe_values(option)}") from None
+
+
+def _convert_texts(option: Option, texts: list[str]) -> Any:
+    """Convert texts to a series such as 50,1000, a grid such as 0,0.5/0.2,0.7, a switch, a number or a string.
+
+    :raises ValueError: if a text is not of the type of the setting
+    :raises OverflowError: if an integer is infinite
+    """
+    series = find_series(option.type)
+    if series is not None:
+        parts = ",".join(texts).split(",")
+        return tuple(series.kind(part) for part in parts if part.strip())
+    if _is_grid(option.type):
+        rows = "/".join(texts).split("/")
+        return tuple(tuple(map(float, row.split(","))) for row in rows)
+    if is_switch(option):
+        return _parse_switch(texts[-1])
+    value_type = _find_number_type(option.type) or str
+    return value_type(texts[-1])
 
 
 def is_switch(option: Option) -> bool:

@@ -355,17 +355,18 @@ def _learn_map(
         return maps.learn_canonical_projections(source_pairs, target_pairs, keep=keep)
     if method == "svd":
         return maps.learn_two_rotations(source_pairs, target_pairs, keep=keep)
+    identity = np.eye(target.shape[1], dtype=np.float32)  # all other methods leave the target where it is
     if method == "least-squares":
-        P = maps.learn_least_squares(source_pairs, target_pairs)
-    elif method == UNSUPERVISED:
-        P = _learn_without_pairs(source, target, **adversary)
+        return maps.learn_least_squares(source_pairs, target_pairs), identity
+    if method == UNSUPERVISED:
+        rotation = _learn_without_pairs(source, target, **adversary)
     else:
-        P = maps.learn_rotation(source_pairs, target_pairs)
+        rotation = maps.learn_rotation(source_pairs, target_pairs)
     if method == "self-learning":
-        P = maps.self_learn_rotation(source, target, P)
+        rotation = maps.self_learn_rotation(source, target, rotation)
     elif method in ("procrustes", UNSUPERVISED):
-        P, _ = maps.refine_rotation(source, target, P, rounds=rounds)
-    return P, np.eye(target.shape[1], dtype=np.float32)  # the target stays where it is
+        rotation, _ = maps.refine_rotation(source, target, rotation, rounds=rounds)
+    return rotation, identity
 
 
 def _learn_without_pairs(

@@ -178,22 +178,23 @@ def tune(
         raise ModelError("lambdas (): expected at least one value to try")
     if len(aligned) < 2 * folds:
         raise ModelError(f"{len(aligned)} concepts are too few for {folds} folds: give at least {2 * folds}")
-    order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
-    precisions: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}  # of each fold
+    precisions_by_lambda: dict[float, list[float]] = {lambda_: [] for lambda_ in lambdas}  # of each fold
     total_queries = 0
-    for train, test in _split_into_folds([aligned[i] for i in order], folds):
+    for train, test in _split_into_folds(aligned, folds, seed):
         regression = count_texts(train, seed=seed, **settings)
         for lambda_, solution in _solve_for_each(regression, lambdas):
             encoder = _make_encoder(regression.counted, solution, {})
             precision, n_queries = _measure_precision_at_1(encoder, test[:held_out])
-            precisions[lambda_].append(precision)
-        total_queries += n_queries
-    means = {lambda_: float(np.mean(of_folds)) for lambda_, of_folds in precisions.items()}
+            precisions_by_lambda[lambda_].append(precision)
+        total_queries += n_queries  # the same for every λ
+    means = {lambda_: float(np.mean(precisions)) for lambda_, precisions in precisions_by_lambda.items()}
     return Tuning(means, best=max(means, key=means.__getitem__), queries=total_queries)
 
 
-def _split_into_folds(concepts: Aligned, folds: int) -> Iterator[tuple[Aligned, Aligned]]:
-    """Yield for each fold the concepts to train with, and those that are held out."""
+def _split_into_folds(aligned: Aligned, folds: int, seed: int) -> Iterator[tuple[Aligned, Aligned]]:
+    """Split concepts at random; yield for each fold the concepts to train with, and those that are held out."""
+    order = np.random.default_rng(seed).permutation(len(aligned)).tolist()
+    concepts = [aligned[i] for i in order]
     for fold in range(folds):
         train = [concept for position, concept in enumerate(concepts) if position % folds != fold]
         yield train, concepts[fold::folds]
@@ -314,10 +315,10 @@ def _make_encoder(counted: Mapping[str, CountedTexts], solution: Solution, meta:
 
 
 def _measure_precision_at_1(encoder: BagEncoder, concepts: Aligned) -> tuple[float, int]:
-    """Measure how often a text finds its translation first, mean over directed pairs of languages; count the queries.
+    """Measure how often a text finds its translation first: the mean over directed pairs of languages.
 
     :param concepts: held-out concepts
-    :return: the precision, and the number of queries
+    :return: the precision, and how many queries it was measured with
     :raises ModelError: if no concept has texts in two languages
     """
     precisions: list[float] = []  # of each directed pair of languages

@@ -397,10 +397,15 @@ def fit_judged(
     table = rng.uniform(-1, 1, (words.n_rows, dim)).astype(np.float32)
     known_share = _fill_known_vectors(table, words, vectors or {})
     model, history = _train(table, rng, training_set, words, validation, seed=seed, off=off, **training)
-    epochs = {"loss": history.epochs[-1].loss, "best": history.best, "epochs": len(history.epochs)}
-    meta = {"method": "knrm", "off": list(off), "negatives": negatives, **epochs}
-    meta |= {"found": known_share} if vectors else {}
+    meta = {"method": "knrm", "off": list(off), "negatives": negatives, **_describe_history(history)}
+    if vectors:
+        meta["found"] = known_share
     return _make_knrm(model, words, meta)
+
+
+def _describe_history(history: History) -> dict[str, Any]:
+    """Return what a model saves about its training; the epoch `best` was kept."""
+    return {"loss": history.epochs[-1].loss, "best": history.best, "epochs": len(history.epochs)}
 
 
 class _TableWords(NamedTuple):
@@ -513,9 +518,10 @@ def _train(
 ) -> tuple[Ranker, History]:
     """Train word vectors and kernel weights together by gradients; return them, and the measures of the epochs.
 
-    :param table: (rows, dim) word vectors to start from, and `words` the words of its rows
+    :param table: (rows, dim) word vectors to start from
     :param rng: draws the kernel weights to start from
-    :param validation: chooses the epoch that is kept
+    :param words: the words of the table's rows
+    :param validation: the epoch with the best nDCG@10 on these is kept, without any the last one
     :param off: numbers of the kernels that are not used
     :param batch: triples in one step; `patience` is how many epochs without a better measure end the training
     """

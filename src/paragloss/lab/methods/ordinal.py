@@ -134,7 +134,7 @@ def _make_all_queries(aligned: Aligned, source: str, target: str, links: judgmen
             judged = judgments.from_aligned(aligned, source=source, target=target, links=links, query_kind=query_kind)
         except InputError:  # no concept has a title
             continue
-        documents = dict(judged.documents)
+        documents = dict(judged.documents)  # the same for queries of every kind
         for query in judged.queries:
             query_id = f"{query_kind}:{query.id}"
             queries.append(query._replace(id=query_id))
@@ -181,7 +181,7 @@ def fit_judged(
     word -> vector), others at random. The paper found separate networks better than `shared_network`, and takes words
     as they are: `stem=False`.
     """
-    thresholds = tuple(thresholds) or (THREE_PART if loss == "three-part" else SOSL)
+    thresholds = tuple(thresholds) or _choose_thresholds(loss)
     _check_judgments(judged, validation, thresholds, loss)
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
     towers, known_share = _make_towers(encoder, vocabularies, dim, vectors or {}, seed, device)
@@ -195,8 +195,14 @@ def fit_judged(
         towers, tasks, compute_loss, encoder, validation=validation_tasks, epsilon=epsilon, seed=seed, **training
     )
     meta = {"method": "ordinal", "loss": loss, "thresholds": list(thresholds), **_describe_history(history)}
-    meta |= {"found": known_share} if vectors else {}
+    if vectors:
+        meta["found"] = known_share
     return _make_served_encoder(encoder, towers, vocabularies, epsilon, meta)
+
+
+def _choose_thresholds(loss: str) -> tuple[float, ...]:
+    """Return the thresholds that a loss has by default."""
+    return THREE_PART if loss == "three-part" else SOSL
 
 
 def _describe_history(history: History) -> dict[str, Any]:
@@ -362,22 +368,33 @@ def tune(
 
     :param judged: queries and documents with their grades
     """
-    group_by_query = judgments.group_queries(judged)
-    parts = judgments.split(judged, [1] * folds, seed=seed, family=group_by_query.__getitem__)
-    splits = []  # (training, test) of each fold
-    for held_out in parts:
-        training_queries = [query for part in parts if part is not held_out for query in part.queries]
-        test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
-        splits.append((judgments.select_queries(judged, training_queries), test))
+    splits = _split_into_folds(judged, folds, negatives, seed)
     fit_fold = partial(fit_judged, seed=seed, negatives=negatives, **settings)
     trials = []
     for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
-        measures = []
+        measures = []  # of each fold
         for training, test in splits:
             model = fit_fold(training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon)
             measures.append(model.meta["ndcg@5"])
         trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
     return sorted(trials, key=lambda trial: -trial.measure)
+
+
+def _split_into_folds(
+    judged: JudgedCollection, folds: int, negatives: int, seed: int
+) -> list[tuple[JudgedCollection, JudgedCollection]]:
+    """Split queries at random, those of one group together; return for each fold what to train and to test with.
+
+    :param negatives: irrelevant documents that are added to each query of the test
+    """
+    group_by_query = judgments.group_queries(judged)
+    parts = judgments.split(judged, [1] * folds, seed=seed, family=group_by_query.__getitem__)
+    splits = []
+    for held_out in parts:
+        training_queries = [query for part in parts if part is not held_out for query in part.queries]
+        test = judgments.sample_irrelevant(held_out, negatives, seed=seed)
+        splits.append((judgments.select_queries(judged, training_queries), test))
+    return splits
 
 
 def table(trials: Sequence[Trial]) -> tuple[Sequence[str], list[Sequence[Any]]]:

@@ -176,17 +176,29 @@ def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -
     """
     text_rows, concepts = _list_texts_with_terms(counted)
     order = np.lexsort((rng.random(len(text_rows)), concepts))  # by concept, its texts in random order
-    ordered_rows, ordered_concepts = text_rows[order], concepts[order]
-    positions = np.arange(len(order))  # circle after circle
-    is_first = np.diff(ordered_concepts, prepend=-1) != 0  # of its circle
-    is_last = np.diff(ordered_concepts, append=-1) != 0
+    left, right = _link_circles(concepts[order])
+    if not len(left):
+        raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
+    ordered_rows = text_rows[order]
+    return ordered_rows[left], ordered_rows[right]
+
+
+def _link_circles(concepts: Integers) -> tuple[Integers, Integers]:
+    """Pair each text with the next one of its concept, and the last one with the first.
+
+    A text alone is not paired, and of two texts only the first is, as the second pair would be the first reversed.
+
+    :param concepts: (texts,) the concept of each text, those of one concept side by side
+    :return: positions of the left and the right texts, (pairs,) each
+    """
+    positions = np.arange(len(concepts))
+    is_first = np.diff(concepts, prepend=-1) != 0  # of its circle
+    is_last = np.diff(concepts, append=-1) != 0
     first_of_circle = np.maximum.accumulate(np.where(is_first, positions, 0))  # of the circle that a text is in
     next_in_circle = np.where(is_last, first_of_circle, positions + 1)
-    # A circle of two is not closed: its second pair would be the first one reversed.
-    is_used = ~is_last | (positions - first_of_circle >= 2)
-    if not is_used.any():
-        raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
-    return ordered_rows[is_used], ordered_rows[next_in_circle[is_used]]
+    has_three_or_more = positions - first_of_circle >= 2  # as seen from the last text of a circle
+    left = np.flatnonzero(~is_last | has_three_or_more)
+    return left, next_in_circle[left]
 
 
 def _list_texts_with_terms(counted: Mapping[str, CountedTexts]) -> tuple[Integers, Integers]:
