@@ -15,7 +15,7 @@ import numpy as np
 
 from paragloss import artefacts
 from paragloss.errors import LanguageError, ModelError
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 from paragloss.vocabulary import WEIGHTINGS, Vocabulary, weigh
 
 if TYPE_CHECKING:
@@ -155,11 +155,9 @@ class BagEncoder:
         counts = tower.vocabulary.counts([text])
         if not counts.nnz:
             return [], np.zeros((0, self.dim), np.float32)
-        weights = weigh(counts, tower.vocabulary.idf, self.weighting)
         terms = [tower.vocabulary.terms[i] for i in counts.indices]
-        rows = weights.data[:, None] * tower.table[counts.indices]  # (n_terms, width)
-        for layer in tower.layers:
-            rows = rows @ layer.weight
+        weights = weigh(counts, tower.vocabulary.idf, self.weighting)  # (1, vocabulary)
+        rows = _project_terms(tower, counts.indices, weights.data)
         bias = _sum_biases(tower)
         if bias.any():
             terms.append("")
@@ -290,6 +288,18 @@ def _is_consistent(tower: Tower) -> bool:
         if bias is not None and (bias.dtype.kind != "f" or bias.shape != (matrix.shape[1],)):
             return False
     return all(next_matrix.shape[0] == matrix.shape[1] for matrix, next_matrix in pairwise(matrices))
+
+
+def _project_terms(tower: Tower, term_ids: Integers, weights: Floats) -> Floats:
+    """Return what weighted terms add to the output of a tower of linear layers, without biases: (n_terms, dim).
+
+    :param term_ids: (n_terms,) numbers of the terms in the vocabulary
+    :param weights: (n_terms,)
+    """
+    rows = weights[:, None] * tower.table[term_ids]  # (n_terms, width)
+    for layer in tower.layers:
+        rows = rows @ layer.weight
+    return rows
 
 
 def _sum_biases(tower: Tower) -> Floats:

@@ -49,16 +49,16 @@ def explain_encoder_score(
     :param read_vectors: reads the stored vectors of the document; None if it has none.
     """
     model = encoder.model if isinstance(encoder, QueryEncoder) else encoder
-    if not isinstance(model, BagEncoder) or not (model.is_linear(query.lang) and model.is_linear(document.lang)):
-        score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
-        compare_words = partial(_compare_words, model, query.lang, document.lang)
-        contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
-        return ScoreExplanation(score, tuple(contributions), exact=False)
-    contributions = _multiply_terms(model, query, document, name)
-    if isinstance(encoder, QueryEncoder) and encoder.csls:
-        hubness = score - sum(contribution.score for contribution in contributions)
-        contributions.append(Contribution("", "", f"{name} hubness", hubness))
-    return ScoreExplanation(score, tuple(contributions))
+    if isinstance(model, BagEncoder) and model.is_linear(query.lang) and model.is_linear(document.lang):
+        contributions = _multiply_terms(model, query, document, name)
+        if isinstance(encoder, QueryEncoder) and encoder.csls:
+            hubness = score - sum(contribution.score for contribution in contributions)
+            contributions.append(Contribution("", "", f"{name} hubness", hubness))
+        return ScoreExplanation(score, tuple(contributions))
+    score_texts = partial(_score_by_vectors, encoder, query.lang, read_vectors)
+    compare_words = partial(_compare_words, model, query.lang, document.lang)
+    contributions = leave_out_words(query, document, score, name, score_texts, compare_words)
+    return ScoreExplanation(score, tuple(contributions), exact=False)
 
 
 def _score_by_vectors(

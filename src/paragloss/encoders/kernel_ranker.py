@@ -114,13 +114,15 @@ class Knrm:
         query_ids = self.ids(query.text, query.lang)
         texts = [self._read_words(document.full_text, document.lang) for document in documents]
         scores = self.score_rows(query_ids, [words.ids for words in texts])
-        if self.title_kernel_weights.any() or self.verbatim_weights.any():
-            # Without a title, the text is used: features of zero would look like a perfect match.
-            titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
-            title_features = self.compute_features(query_ids, [words.ids for words in titles])
-            verbatim_shares = self.measure_shared_words(query.text, query.lang, [texts, titles])
-            scores += title_features @ self.title_kernel_weights
-            scores += verbatim_shares @ self.verbatim_weights
+        uses_titles_or_spelling = self.title_kernel_weights.any() or self.verbatim_weights.any()
+        if not uses_titles_or_spelling:
+            return scores
+        # Without a title, the text is used: features of zero would look like a perfect match.
+        titles = [self._read_words(document.title or document.text, document.lang) for document in documents]
+        title_features = self.compute_features(query_ids, [words.ids for words in titles])  # (n_documents, n_kernels)
+        verbatim_shares = self.measure_shared_words(query.text, query.lang, [texts, titles])  # (n_documents, 2)
+        scores += title_features @ self.title_kernel_weights
+        scores += verbatim_shares @ self.verbatim_weights
         return scores
 
     def measure_shared_words(self, text: str, lang: str, parts: Sequence[Sequence[Words]]) -> Floats:
@@ -195,10 +197,14 @@ class Knrm:
         return kernel_features.compute_features(query_vectors, query_weights, document_vectors, counts)
 
     def _count_rows(self, documents: Sequence[npt.NDArray[np.int64]]) -> RowCounts:
-        """Count how often each document has each row of the table, without the rows that none of them has."""
+        """Count how often each document has each row of the table, without the rows that none of them has.
+
+        :param documents: the row of the table for each word of a document, in reading order
+        """
         from scipy import sparse
 
-        all_rows = np.concatenate([np.zeros(0, np.int64), *documents])  # (n_tokens,), of one document after the other
+        no_rows = np.zeros(0, np.int64)  # makes an array of integers even if there are no documents
+        all_rows = np.concatenate([no_rows, *documents])  # (n_tokens,), of one document after the other
         document_ends = np.cumsum([0, *map(len, documents)])  # (n_documents + 1,)
         is_used = np.zeros(len(self.table), bool)  # cheaper than sorting the words of a thousand documents
         is_used[all_rows] = True

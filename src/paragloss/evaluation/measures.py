@@ -213,14 +213,15 @@ def _apply_option(measure: _Measure, option: str, name: str) -> _Measure:
     """Return a measure with an option, such as `rel=2` or `dcg='exp-log2'`.
 
     :param name: the name of the measure, for the error.
+    :raises InputError: if the measure has no such option.
     """
-    grade = re.fullmatch(r"rel=(\d+)", option)
-    if grade:
-        return measure._replace(min_relevant_grade=int(grade[1]))
-    gain = re.fullmatch(r"""dcg=(['"])([\w-]+)\1""", option)
-    gain_functions = {"log2": ndcg, "exp-log2": exponential_ndcg}
-    if gain and measure.function is ndcg and gain[2] in gain_functions:
-        return measure._replace(function=gain_functions[gain[2]])
+    grade_match = re.fullmatch(r"rel=(\d+)", option)
+    if grade_match:
+        return measure._replace(min_relevant_grade=int(grade_match[1]))
+    gain_match = re.fullmatch(r"""dcg=(['"])([\w-]+)\1""", option)
+    function_by_gain = {"log2": ndcg, "exp-log2": exponential_ndcg}
+    if gain_match and measure.function is ndcg and gain_match[2] in function_by_gain:
+        return measure._replace(function=function_by_gain[gain_match[2]])
     raise InputError(f"unknown option {option!r} in {name!r}: rel=2, and dcg='exp-log2' for nDCG, are known")
 
 

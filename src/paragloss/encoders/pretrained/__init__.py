@@ -190,12 +190,14 @@ def settings_for(
     """Return settings for a source named on the command line; a folder is stored by its absolute path.
 
     :param source: a short name, an address or a folder
-    :param langs: the languages of the encoder, if the source is not to say them
-    :param query: what is put before queries, likewise
-    :param passage: what is put before passages, likewise
+    :param langs: the languages of the encoder; by default those that the source says it knows
+    :param query: the prompt that is put before queries; by default that of the source
+    :param passage: the prompt that is put before passages; by default that of the source
     """
     is_folder = source not in packages.NAMES and not hosts.is_address(source)
-    return EncoderSettings(str(Path(source).resolve()) if is_folder else source, langs, query, passage)
+    if is_folder:
+        source = str(Path(source).resolve())
+    return EncoderSettings(source, langs, query, passage)
 
 
 def _open_source(settings: EncoderSettings) -> tuple[VectorSource, Sequence[str]]:

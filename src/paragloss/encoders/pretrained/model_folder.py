@@ -155,12 +155,14 @@ class StaticEncoder:
     def __init__(self, path: Path, prompts: dict[bool, str]) -> None:
         """Load the table of token vectors and the tokenizer of a folder.
 
+        :param path: the folder, in which `_find_static_table` finds a table.
         :param prompts: what is put before queries (True) and before passages (False).
         """
         file = _find_static_table(path)
         assert file is not None
         self._table = _read_static_table(file)
-        self._tokenizer, self._prompts = load_tokenizer(file.parent), prompts
+        self._prompts = prompts
+        self._tokenizer = load_tokenizer(file.parent)
         self._tokenizer.no_padding()
         self.dim = self._table.shape[1]
         token_count = self._tokenizer.get_vocab_size()
@@ -298,11 +300,15 @@ def _read_pooling(path: Path) -> str:
 
 
 def _read_dense_layers(path: Path) -> list[tuple[Floats, Floats]]:
-    """Return matrix and bias of the tanh layers after the pooling, such as LaBSE's."""
+    """Return matrix (out, in) and bias (out,) of the tanh layers after the pooling, such as LaBSE's.
+
+    :raises ModelError: if a layer has no safetensors file or another activation
+    """
     layers = []
     for folder in sorted(path.glob("[0-9]_Dense")):
-        config, file = _read_json(folder / "config.json"), folder / "model.safetensors"
-        if not file.is_file() or "Tanh" not in str(config.get("activation_function", "")):
+        file = folder / "model.safetensors"
+        activation = str(_read_json(folder / "config.json").get("activation_function", ""))
+        if not file.is_file() or "Tanh" not in activation:
             raise ModelError(f"{folder} can't be read without sentence-transformers' own code: use its torch weights")
         arrays = import_extra("safetensors.numpy").load_file(str(file))
         weight = np.asarray(arrays["linear.weight"], np.float32)
