@@ -248,14 +248,14 @@ def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lex
     readings: list[WordReading] = []
     position = 0
     while position < len(words):
+        end = phrase_ends.get(position, position + 1)
         if position in phrase_ends:
-            end = phrase_ends[position]
             phrase = separator.join(keys[position:end]).lower()
-            readings.append(WordReading(position, end, lexicon.find_entries(phrase, lang)))
+            entries, prefix = lexicon.find_entries(phrase, lang), ""
         else:
-            end = position + 1
-            entries, prefix = _read_word(keys[position], position == 0, lang, lexicon)
-            readings.append(WordReading(position, end, entries, prefix))
+            starts_sentence = position == 0
+            entries, prefix = _read_word(keys[position], starts_sentence, lang, lexicon)
+        readings.append(WordReading(position, end, entries, prefix))
         position = end
     if lang in _SEPARABLE_PREFIXES:
         return _join_separable_verbs(readings, keys, adjacent, lang, lexicon)
@@ -367,22 +367,29 @@ def _strip_particles(key: str, lang: str) -> list[tuple[str, str]]:
 def find_inflected_form(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
     """Return the entries of the known word that a word becomes by the most reliable exchange of its ending.
 
-    Korean words have endings without end: there the longest known noun that the word begins with is taken instead.
+    Korean words have endings without end: if no exchange makes a known word, the longest known noun that the word
+    begins with is taken.
 
     :param key: the word, spelled as keys of the lexicon are.
-    :return: the entries, with their English in the form that the ending stands for; () if no exchange makes a known
-        word.
+    :return: the entries, with their English in the form that the ending stands for; () if no known word is found.
     """
-    rules_by_ending = lexicon.rules_by_ending(lang)
-    exchanges: list[tuple[EndingRule, str]] = []  # rules with the words that they make, longer endings first
-    for ending_length in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
-        stem, ending = key[:-ending_length], key[-ending_length:]
-        exchanges += [(rule, stem + rule.base) for rule in rules_by_ending.get(ending, ())]
-    for rule, word in sorted(exchanges, key=lambda exchange: -exchange[0].share):
+    exchanges = list(_exchange_endings(key, lexicon.rules_by_ending(lang)))
+    exchanges.sort(key=lambda exchange: -exchange[0].share)  # of equally reliable ones the longer ending first
+    for rule, word in exchanges:
         entries = lexicon.find_entries(word, lang)
         if entries:
             return tuple(_apply_rule(entry, rule, lexicon) for entry in entries)
     return _find_korean_noun(key, lexicon) if lang == "ko" else ()
+
+
+def _exchange_endings(
+    key: str, rules_by_ending: Mapping[str, Sequence[EndingRule]]
+) -> Iterator[tuple[EndingRule, str]]:
+    """Yield each rule for an ending of a word with the word that the rule makes of it, longer endings first."""
+    for ending_length in range(min(_MAX_ENDING_LETTERS, len(key) - 2), 0, -1):
+        stem, ending = key[:-ending_length], key[-ending_length:]
+        for rule in rules_by_ending.get(ending, ()):
+            yield rule, stem + rule.base
 
 
 def _apply_rule(entry: LexiconEntry, rule: EndingRule, lexicon: Lexicon) -> LexiconEntry:

@@ -44,13 +44,13 @@ def translate_entries(
     :param lexicon: has the English meanings of the translations.
     """
     weight_by_stem = {_stem(entry.text): entry.weight for entry in entries}
-    scores: dict[str, float] = {}
-    certain_texts: set[str] = set()
+    candidates: list[_Candidate] = []
     for entry in entries[:_MAX_ENGLISH_MEANINGS]:
-        for candidate in _translate_entry(entry, weight_by_stem, to, model, lexicon):
-            scores[candidate.text] = scores.get(candidate.text, 0.0) + candidate.score
-            if candidate.is_certain:
-                certain_texts.add(candidate.text)
+        candidates += _translate_entry(entry, weight_by_stem, to, model, lexicon)
+    certain_texts = {candidate.text for candidate in candidates if candidate.is_certain}
+    scores: dict[str, float] = {}
+    for candidate in candidates:
+        scores[candidate.text] = scores.get(candidate.text, 0.0) + candidate.score
     total_score = sum(scores.values())
     best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     translated = []
@@ -73,12 +73,14 @@ def _translate_entry(
     """
     function_words = lexicon.find_entries(entry.text, f"en>{to}")
     if function_words:
-        return [_Candidate(function_words[0].text, entry.weight * function_words[0].weight, entry.sure)]
+        best_word = function_words[0]
+        return [_Candidate(best_word.text, entry.weight * best_word.weight, entry.sure)]
     candidates = []
     for text, share in _translate_meaning(entry.text, to, model):
         overlap = _compute_overlap(weight_by_stem, text, to, lexicon)
         score = entry.weight * share * (_MIN_OVERLAP_SCORE + overlap)
-        candidates.append(_Candidate(text, score, entry.sure and overlap >= _CERTAIN_OVERLAP))
+        is_certain = entry.sure and overlap >= _CERTAIN_OVERLAP
+        candidates.append(_Candidate(text, score, is_certain))
     return candidates
 
 

@@ -206,7 +206,8 @@ def _collect_candidates(
         candidates.setdefault(entry.text, {})[source] = entry.weight
     if occurrence.term is None:
         return candidates
-    if sources.to == "en" and occurrence.entries and not occurrence.is_phrase:
+    can_be_confirmed = sources.to == "en" and occurrence.entries and not occurrence.is_phrase
+    if can_be_confirmed:
         for meaning, source, weight in _weigh_by_default_model(candidates, occurrence.term, sources):
             weights = candidates.setdefault(meaning, {})
             weights[source] = weights.get(source, 0.0) + weight
@@ -230,10 +231,7 @@ def _weigh_by_default_model(
     model = _find_default_model(sources)
     if model is None:
         return []
-    meaning_by_last_term: dict[str, str] = {}
-    for meaning in candidates:
-        terms = analyze_terms(meaning, "en") or (meaning,)
-        meaning_by_last_term.setdefault(terms[-1], meaning)
+    meaning_by_last_term = _index_by_last_term(candidates)
     weighed = []
     for alternative in _translate_term(model, term, sources.lang):
         last_term = alternative.terms[-1] if alternative.terms else alternative.text
@@ -242,6 +240,15 @@ def _weigh_by_default_model(
         elif _is_likely_addition(alternative, sources):
             weighed.append((alternative.text, "default", alternative.weight))
     return weighed
+
+
+def _index_by_last_term(meanings: Iterable[str]) -> dict[str, str]:
+    """Return the first English meaning that ends with each term; a meaning without terms counts as one."""
+    meaning_by_last_term: dict[str, str] = {}
+    for meaning in meanings:
+        terms = analyze_terms(meaning, "en") or (meaning,)
+        meaning_by_last_term.setdefault(terms[-1], meaning)
+    return meaning_by_last_term
 
 
 def _find_default_model(sources: BuiltInSources) -> DefaultModel | None:

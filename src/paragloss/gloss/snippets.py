@@ -40,12 +40,15 @@ def make_snippet(
 ) -> Snippet:
     """Cut out the passage that holds the greatest weight of different terms, and mark these in it.
 
+    White space in the passage is collapsed, and "…" stands where text is left out before or behind it.
+
     :param tokenized: the tokens of a document that have a weight; without any the snippet is the document's beginning.
     :param weights: how much each term says about the match.
     :param width: about how many characters the passage has.
     :param partly: look for terms in the passage again, because `tokenized` has only part of them.
     """
-    text, offsets = tokenized.text[:MAX_TOKENIZED_CHARACTERS], tokenized.offsets()
+    text = tokenized.text[:MAX_TOKENIZED_CHARACTERS]
+    offsets = tokenized.offsets()
     window = find_best_window(offsets, weights, width)
     start, end = _widen_window(text, window, width, tokenized.lang)
     passage = " ".join(text[start:end].split())
@@ -53,10 +56,12 @@ def make_snippet(
     if partly:
         marks = _find_terms(passage, marked_terms, tokenized.lang)
     else:
-        marks = _place_in_passage(text, _list_spans(offsets, marked_terms, start, end), start)
+        spans_in_text = _list_spans(offsets, marked_terms, start, end)
+        marks = _place_in_passage(text, spans_in_text, start)
     before = "… " if start > 0 else ""
     after = " …" if end < len(text.rstrip()) else ""
-    return Snippet(before + passage + after, _shift_spans(marks, len(before)), window[0])
+    window_start, _ = window
+    return Snippet(before + passage + after, _shift_spans(marks, len(before)), window_start)
 
 
 def _select_marked_terms(weights: Mapping[str, float], document_terms: Set[str]) -> set[str]:
@@ -113,9 +118,10 @@ def compute_contributions(encoder: BagEncoder, query: Floats, text: str, lang: s
     counts = vocabulary.counts([text[:MAX_TOKENIZED_CHARACTERS]])  # (1, vocabulary)
     if counts.nnz == 0:
         return {}
-    term_ids = counts.indices  # of the different terms of the text
+    term_ids = counts.indices  # (n_terms,) of the different terms of the text
     weights = counts.data * vocabulary.idf[term_ids]
-    contributions = weights * _compute_term_similarities(encoder, term_ids, query, lang) / weights.sum()
+    similarities = _compute_term_similarities(encoder, term_ids, query, lang)  # (n_terms,)
+    contributions = weights * similarities / weights.sum()
     terms = [vocabulary.terms[term_id] for term_id in term_ids]
     return dict(zip(terms, contributions.tolist(), strict=True))
 

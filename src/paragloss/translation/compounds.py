@@ -99,7 +99,7 @@ def _segment(term: str, min_letters: int, is_known: Callable[[str], bool]) -> li
     :param min_letters: the least number of characters of a word.
     :param is_known: tells whether the vocabulary has a word.
     """
-    best = [_Segmentation(0, 0, [])]  # for each number of characters the best way to split so many
+    best = [_Segmentation(0, 0, [])]  # the best way to split term[:0], term[:1], term[:2] and so on
     for end in range(1, len(term) + 1):
         shorter = best[end - 1]
         candidates = [shorter._replace(skipped=shorter.skipped + 1)]

@@ -126,7 +126,7 @@ class Dictionary:
         :param target: the language of the translations.
         :param choose: "every", the "best" or a "random" translation.
         :param stem: look up a word that is no headword by its stem.
-        :param carry: writes a word without an entry in the script of the target language.
+        :param carry: called with a word without an entry and the target language; writes the word in its script.
         :param most: the number of translations that are kept of a word.
         :param seed: selects other translations at "random".
         :return: the dictionary.
@@ -177,9 +177,11 @@ class Dictionary:
         while position < len(spans):
             length, senses = self._match_headword(spans, position)
             start, end = spans[position].start, spans[position + length - 1].end
-            if length > 1 or start in content_starts:  # stop words are translated inside phrases only
-                word = query.text[start:end]
-                translations.append(Translation(word, self._make_alternatives(word, senses, query.text)))
+            is_single_stop_word = length == 1 and start not in content_starts
+            if not is_single_stop_word:  # stop words are translated inside phrases only
+                headword = query.text[start:end]
+                alternatives = self._make_alternatives(headword, senses, query.text)
+                translations.append(Translation(headword, alternatives))
             position += length
         return translations
 

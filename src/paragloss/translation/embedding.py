@@ -77,7 +77,11 @@ class EmbeddingTranslator:
             that is no word needs a spelling, or is not used
         """
         self._space = space
-        self.top, self.major, self.context, self.limit, self.csls = top, major, context, limit, csls
+        self.top = top
+        self.major = major
+        self.context = context
+        self.limit = limit
+        self.csls = csls
         self._written = written or {}
         self._read_words = cache(self._normalize_vectors)
         self._compute_hubness = cache(self._measure_hubness)

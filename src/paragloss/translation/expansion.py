@@ -87,8 +87,12 @@ class FeedbackExpander:
         :param terms: number of new terms
         :param beta: the weight of the best new term relative to the query's own terms
         """
-        self._searcher, self._documents, self._idf = searcher, documents, idf
-        self._depth, self._terms, self._beta = depth, terms, beta
+        self._searcher = searcher
+        self._documents = documents
+        self._idf = idf
+        self._depth = depth
+        self._terms = terms
+        self._beta = beta
 
     def knows(self, source: str, target: str) -> bool:
         """Tell whether it translates from one language into another."""

@@ -51,6 +51,7 @@ class UserGlossary:
     def __init__(self, pairs: Iterable[Pair] = ()) -> None:
         """Make a dictionary for each direction of each two languages.
 
+        :param pairs: each (language, word, other language, meaning); a pair is used in both directions
         :raises InputError: for a wrong pair, or for more than MAX_PAIRS
         """
         self.pairs = [_validate_pair(pair) for pair in pairs]

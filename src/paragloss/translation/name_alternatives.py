@@ -57,10 +57,10 @@ def _add_spellings(clause: Translation, source: str, target: str) -> Translation
 def _compute_share(
     clause: Translation, source: str, target: str, unknown_share: float, capitalized_share: float
 ) -> float:
-    """Return the share that added alternatives get of the weight of a word's clause.
+    """Return the share of the weight of a word's clause that is given to alternatives for a name.
 
-    A phrase, and a known word without a capital, get 0: they are no names. Where both languages have one script, in
-    which names mostly stay as they are, the share is reduced.
+    A phrase, and a translated word without a capital, get 0: they are no names. Where both languages have one script,
+    in which names mostly stay as they are, the share is reduced.
 
     :param source: the language of the word
     :param target: the language of the alternatives
@@ -70,7 +70,8 @@ def _compute_share(
     word = clause.source
     if " " in word:
         return 0.0
-    if all(_is_untranslated(alternative, word) for alternative in clause.alternatives):
+    is_unknown = all(_is_untranslated(alternative, word) for alternative in clause.alternatives)
+    if is_unknown:
         share = unknown_share
     elif word[:1].isupper():
         share = capitalized_share

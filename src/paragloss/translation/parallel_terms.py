@@ -57,6 +57,7 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
     :param aligned: concepts, each with texts in some languages
     :param max_terms: distinct terms kept of a long text
     :param phrases: make collocations one term, `first second`
+    :return: the texts, each with the number of its unit, by which its translations are found
     """
     units, texts = _list_texts(aligned, lang)
     sequences, words = tokenize_texts(texts, lang)
@@ -131,13 +132,14 @@ def make_bags(texts: TermSequences, max_terms: int) -> TermBags:
     sizes = np.diff(texts.starts)
     entries = _join_words_of_documents(texts.terms, sizes, texts.n_terms)
     scores = _score_entries(entries, sizes, texts.n_terms)
-    entries = entries.select(_find_best(entries.texts, scores, max_terms))
-    entries = entries.select(np.lexsort((entries.positions, entries.texts)))
+    best = entries.select(_find_best(entries.texts, scores, max_terms))
+    ordered = best.select(np.lexsort((best.positions, best.texts)))
+    entry_counts = np.bincount(ordered.texts, minlength=len(sizes))  # (texts,)
     return TermBags(
-        starts=_sum_sizes(np.bincount(entries.texts, minlength=len(sizes))),
-        terms=entries.terms.astype(np.int32),
-        weights=entries.weights.astype(np.float32),
-        positions=entries.positions.astype(np.float32),
+        starts=_sum_sizes(entry_counts),
+        terms=ordered.terms.astype(np.int32),
+        weights=ordered.weights.astype(np.float32),
+        positions=ordered.positions.astype(np.float32),
         n_terms=texts.n_terms,
     )
 
@@ -270,6 +272,7 @@ def merge_collocations(
 
     A word that occurs alone fewer than `min_count` times stays beside the phrase, or nothing would be learned of it.
 
+    :param texts: the terms of the texts as numbers below n_terms
     :param collocations: pairs of terms as ascending numbers first * n_terms + second
     """
     if not len(collocations):
@@ -279,10 +282,11 @@ def merge_collocations(
     phrase_terms = texts.n_terms + np.searchsorted(collocations, pairs[first_words])
     is_removed = _find_replaced_words(texts, first_words, min_count)
     # Each phrase is inserted before its first word; then the words that it replaces are removed.
-    is_kept = np.insert(~is_removed, first_words, True)
+    is_kept = np.insert(~is_removed, first_words, True)  # (words and phrases,)
     merged_terms = np.insert(texts.terms, first_words, phrase_terms)[is_kept]
-    kept_before = _sum_sizes(is_kept.astype(np.int64))  # the number of kept words before each word
-    starts = kept_before[texts.starts + np.searchsorted(first_words, texts.starts)]
+    phrases_before = np.searchsorted(first_words, texts.starts)  # the number of phrases before each text
+    kept_before = _sum_sizes(is_kept.astype(np.int64))  # the number of kept words before each word or phrase
+    starts = kept_before[texts.starts + phrases_before]
     return TermSequences(starts, merged_terms, texts.n_terms + len(collocations))
 
 

@@ -70,7 +70,10 @@ class Parallel:
         reweighted = []
         for clause in clauses:
             support = [_weigh_text(alternative.text, to, weight_by_term) for alternative in clause.alternatives]
-            reweighted.append(_keep_best(clause, support) if best_only else _reweigh(clause, support))
+            if best_only:
+                reweighted.append(_keep_best(clause, support))
+            else:
+                reweighted.append(_reweigh(clause, support))
         return reweighted
 
     def weights(self, query: Query, to: str) -> dict[str, float]:
@@ -168,6 +171,7 @@ def _reweigh(clause: Translation, support: Sequence[float]) -> Translation:
 
     Alternatives without support are dropped, unless none has any.
 
+    :param clause: a word of the query with its alternatives
     :param support: the weight of each alternative in the translations of the texts that the query found.
     """
     if not any(support):

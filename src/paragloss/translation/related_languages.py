@@ -117,13 +117,14 @@ def _merge_word(source: str, answers: list[tuple[str, Translation]], lang: str) 
 
     :param answers: each clause with the relative that it is from
     """
-    counted = [(relative, clause) for relative, clause in answers if _is_translated(clause)] or answers
+    translating = [(relative, clause) for relative, clause in answers if _is_translated(clause)]
+    counted = translating or answers
     weights: dict[str, float] = {}
     for relative, clause in counted:
         for text, weight in _respell_alternatives(clause, relative, lang):
             weights[text] = weights.get(text, 0.0) + weight / len(counted)
-    ranked = sorted(weights.items(), key=lambda item: -item[1])
-    return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in ranked))
+    best_first = sorted(weights.items(), key=lambda item: -item[1])
+    return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in best_first))
 
 
 def _is_translated(clause: Translation) -> bool:

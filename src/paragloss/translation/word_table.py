@@ -132,15 +132,16 @@ class Table:
         if term_number is None:
             return ()
         matrix = self.probabilities[source, target]
-        entries = slice(matrix.indptr[term_number], matrix.indptr[term_number + 1])
+        entries = slice(matrix.indptr[term_number], matrix.indptr[term_number + 1])  # the row of the term, best first
+        target_numbers = matrix.indices[entries]
         weights = matrix.data[entries].astype(np.float64)
         if self.sharpness != 1:
             weights = _sharpen(weights, self.sharpness)
-        target_spellings = self.words[target].surfaces
+        spellings = self.words[target].surfaces
         alternatives = []
-        for target_number, weight in zip(matrix.indices[entries], weights.tolist(), strict=True):
+        for target_number, weight in zip(target_numbers, weights.tolist(), strict=True):
             if weight:
-                alternatives.append(Alternative(target_spellings[target_number], min(weight, 1.0)))
+                alternatives.append(Alternative(spellings[target_number], min(weight, 1.0)))
         return tuple(alternatives[: self.max_alternatives])
 
     def without(self, word: str, meaning: str) -> tuple[Table, int]:
