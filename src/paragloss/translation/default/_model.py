@@ -267,10 +267,11 @@ class DefaultModel:
         return start + 1
 
     def _add_compounds(self, clauses: list[Translation], lang: str, to: str) -> list[Translation]:
-        """Add a clause for each two neighbours that make known compounds: train delay, Zugverspätung.
+        """Add a clause behind each two neighbours that make known compounds: "train", "delay" make "Zugverspätung".
 
         :param clauses: the translations of the words of a query, in order.
         :param lang: the language of the query.
+        :param to: the language of the translations; if it writes no compounds, nothing is added.
         """
         if to not in COMPOUND_LINKERS or lang == to:
             return clauses
@@ -335,13 +336,15 @@ class DefaultModel:
         The share of a translation is the sum of its probabilities as a translation of these words, each times the share
         of the English word. If only one of these has translations, its own share counts as 1.
 
-        :param english_words: the English words that the word may be.
+        :param english_words: the English words that the word may be; they are its translations into English.
         """
         language = self.read_language(to)
-        shares = english_words
-        if language.from_english is not None:
-            shares = _mix_shares([(language.read_translations(number), share) for number, share in english_words])
-        return _sort_by_share(shares)[:MAX_ALTERNATIVES]
+        if language.from_english is None:
+            translations = english_words
+        else:
+            rows = [(language.read_translations(number), share) for number, share in english_words]
+            translations = _mix_shares(rows)
+        return _sort_by_share(translations)[:MAX_ALTERNATIVES]
 
     def _find_english_shares(self, lang: str, term: str) -> tuple[tuple[int, float], ...]:
         """Return the English words a term may be; an ASCII word without a translation may be the same in English."""
