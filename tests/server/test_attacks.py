@@ -112,13 +112,13 @@ def test_wrong_keys_are_forgotten_after_a_while_and_counted_for_a_limited_number
     monkeypatch.setattr("paragloss.server.keys.MAX_WRONG_KEYS", 2)
     monkeypatch.setattr("paragloss.server.keys.MAX_NETWORKS", 3)
     guesses = WrongKeys()
-    assert [guesses.count("2001:db8::1"), guesses.count("2001:db8::2")] == [False, True]
+    assert [guesses.count_wrong_key("2001:db8::1"), guesses.count_wrong_key("2001:db8::2")] == [False, True]
     assert (guesses.seconds_to_wait("2001:db8::ffff"), guesses.seconds_to_wait("2001:db9::1")) == (60, 0)
     clock[0] = 61.0
     assert guesses.seconds_to_wait("2001:db8::1") == 0
     for number in range(4):  # the first of four networks is forgotten
-        guesses.count(f"10.0.0.{number}")
-    assert [guesses.count(f"10.0.0.{number}") for number in (0, 2)] == [False, True]
+        guesses.count_wrong_key(f"10.0.0.{number}")
+    assert [guesses.count_wrong_key(f"10.0.0.{number}") for number in (0, 2)] == [False, True]
 
 
 def send_request(app, headers, body):

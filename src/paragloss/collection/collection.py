@@ -454,7 +454,7 @@ class Collection:
     def explain(
         self, text: str = "", options: SearchOptions = DEFAULT_OPTIONS, **keywords: Unpack[SearchKeywords]
     ) -> str:
-        """Print the searchers that a pipeline nests for this collection and, with a query, how it is understood.
+        """Describe the searchers that a pipeline nests for this collection and, with a query, how it is understood.
 
         Example: `print(library.explain("bees", lang="en", pipeline="default"))`
 

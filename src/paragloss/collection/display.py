@@ -138,13 +138,26 @@ class Matcher:
         :return: None if no such model has encoded it as several passages.
         """
         for name, query_vector in self._forms.vectors.items():
-            passage_vectors = record.dense.get(name)
-            if not isinstance(self._models[name], Pretrained) or passage_vectors is None or len(passage_vectors) < 2:
+            passage_vectors = self._get_passage_vectors(record, name)
+            if passage_vectors is None:
                 continue
             spans = read_passage_spans(record)
             if len(spans) == len(passage_vectors):  # otherwise another version has split the text
-                return spans[int(np.argmax(passage_vectors @ query_vector))]
+                similarities = passage_vectors @ query_vector  # (n_passages,)
+                return spans[int(np.argmax(similarities))]
         return None
+
+    def _get_passage_vectors(self, record: Record, name: str) -> Floats | None:
+        """Return the vectors of several passages of a document by the model of a name; (n_passages, dimensions).
+
+        :return: None if the model has no vectors of passages, or has encoded the document as one passage or not at all.
+        """
+        if not isinstance(self._models[name], Pretrained):
+            return None
+        vectors = record.dense.get(name)
+        if vectors is None or len(vectors) < 2:
+            return None
+        return vectors
 
 
 def _find_contributing_terms(model: BagEncoder, query_vector: Floats, document: Document) -> dict[str, float]:
@@ -161,9 +174,10 @@ def _find_contributing_terms(model: BagEncoder, query_vector: Floats, document: 
     for word, contribution in contributions.items():
         if contribution <= MIN_CONTRIBUTION * highest:
             continue
+        share = contribution / highest
         terms = [word] if has_stems else analyzer(lang).terms(word)
         for term in terms:
-            shares[term] = max(shares.get(term, 0.0), contribution / highest)
+            shares[term] = max(shares.get(term, 0.0), share)
     return shares
 
 

@@ -126,8 +126,8 @@ class _FileTable:
     def take_ownership(self, path: str, doc_ids: Iterable[str]) -> None:
         """Make a file the owner of documents.
 
-        An earlier owner holds them, too: its record notes their ids as shadowed, so that it is read again when the new
-        owner gives them up.
+        A file that owned one earlier still contains it: the record of that file notes the id as shadowed, so that the
+        file is read again when the new owner gives the document up.
 
         :param path: the path of the new owner.
         """
@@ -343,8 +343,8 @@ class FileTracker:
 
         :param roots: the files and folders that were read.
         :param delete: deletes documents by id and returns how many there were.
-        :param max_share: the largest share of the collection whose files may have disappeared; a file that was moved
-            inside what was read has not. None removes without limit, also below folders that have become empty.
+        :param max_share: the largest share of the collection whose files may have disappeared; files that were moved
+            within `roots` do not count. None removes without limit, also below folders that have become empty.
         :return: the number of removed documents.
         :raises PruneError: if more has disappeared; nothing is removed then.
         """
@@ -352,7 +352,9 @@ class FileTracker:
         if max_share is not None:
             self._check_share(missing_paths, max_share)
         released_ids = self._release_missing(missing_paths) + self._release_stale()
-        self._mark_for_rereading(self._table.list_holders(released_ids) + self._table.list_overwritten(released_ids))
+        other_holders = self._table.list_holders(released_ids)
+        overwritten_paths = self._table.list_overwritten(released_ids)
+        self._mark_for_rereading(other_holders + overwritten_paths)
         unowned_ids = [doc_id for doc_id in dict.fromkeys(released_ids) if self._table.find_owner(doc_id) is None]
         removed_count = delete(unowned_ids) if unowned_ids else 0
         self.save()
@@ -372,13 +374,14 @@ class FileTracker:
     def _check_share(self, missing_paths: Sequence[str], max_share: float) -> None:
         """Raise PruneError if too large a share of the documents belongs to files that have disappeared.
 
-        A file has not if one of the same size and time of change was read now: it was moved.
+        A file that was only moved does not count: one of the same size and time of change was read in another place.
 
         :param missing_paths: the recorded files that are gone from their place.
+        :param max_share: between 0 and 1.
         """
         records = self._table.records
-        states_elsewhere = self._read_states - {_READ_AGAIN}
-        lost_paths = [path for path in missing_paths if records[path][:2] not in states_elsewhere]
+        moved_states = self._read_states - {_READ_AGAIN}  # sizes and times
+        lost_paths = [path for path in missing_paths if records[path][:2] not in moved_states]
         lost_count = sum(len(records[path].ids) for path in lost_paths)
         total = self._store.count()
         if lost_count > max_share * total:
@@ -486,18 +489,23 @@ class FileTracker:
         earlier = self._table.records.get(reading.path)
         record = reading.record._replace(ids=tuple(ids))
         if earlier is not None:
-            owners = (reading.path, None)
-            earlier_ids = _join_unique(earlier.ids, earlier.stale_ids)
-            kept_ids = [doc_id for doc_id in earlier_ids if self._table.find_owner(doc_id) in owners]
+            kept_ids = self._list_earlier_ids(reading.path, earlier)
             record = record._replace(ids=_join_unique(ids, kept_ids), name=record.name or earlier.name)
             self._table.take_ownership(reading.path, kept_ids)
-            kept_count = len(record.ids) - len(ids)
-            if kept_count:
-                message = (
-                    f"{reading.path}: parts of it can't be read, so {kept_count} documents it gave before are kept"
-                )
-                warnings.warn(message, stacklevel=2)
+            _warn_about_kept(reading.path, len(record.ids) - len(ids))
         self._table.replace(reading.path, record)
+
+    def _list_earlier_ids(self, path: str, earlier: FileRecord) -> list[str]:
+        """Return the documents that a file gave earlier, without those that another file owns now.
+
+        :param earlier: the record of the file.
+        """
+        own_ids = []
+        for doc_id in _join_unique(earlier.ids, earlier.stale_ids):
+            owner = self._table.find_owner(doc_id)
+            if owner is None or owner == path:
+                own_ids.append(doc_id)
+        return own_ids
 
     def _record_failed(self, reading: _Reading, ids: Sequence[str]) -> None:
         """Record a file that could not be read: it keeps its earlier documents and is tried again."""
@@ -539,6 +547,7 @@ class _Sources:
         self._filled_folders: set[str] = set()
         for path in present:
             folder = os.path.dirname(path)
+            # Those above a noted folder are noted already, and the topmost folder is its own parent.
             while folder not in self._filled_folders and folder != os.path.dirname(folder):
                 self._filled_folders.add(folder)
                 folder = os.path.dirname(folder)
@@ -582,6 +591,13 @@ class _Sources:
         else:
             return root  # it is missing as a whole
         return None if was_removed else nearest_folder
+
+
+def _warn_about_kept(path: str, kept_count: int) -> None:
+    """Warn that documents which a file gave before are kept because it was read in part; not if there are none."""
+    if kept_count:
+        message = f"{path}: parts of it can't be read, so {kept_count} documents it gave before are kept"
+        warnings.warn(message, stacklevel=2)
 
 
 def _warn_about_withheld(withheld: Mapping[str, str], records: Mapping[str, FileRecord]) -> None:

@@ -102,18 +102,18 @@ def prepare_in_processes(
 
     locations = tuple((name, str(folder)) for name, folder in folders.items())
     settings = PreparationSettings(layout.fields, layout.k1, layout.b, locations, lang)
-    died = StoreError("a process that prepared documents died: is there memory for all? --workers 1 needs the least")
-    submitted_batches: deque[list[Document]] = deque()
-    prepare_here = partial(_prepare_texts, layout=layout, models=models, lang=lang)
+    submitted_batches: deque[list[Document]] = deque()  # whose results have not come yet
     results = run_in_order(
         workers,
-        _start,
-        settings,
-        _prepare,
-        _extract_texts(batches, submitted_batches),
-        died,
+        initialize=_start,
+        argument=settings,
+        work=_prepare,
+        jobs=_extract_texts(batches, submitted_batches),
+        error_if_killed=StoreError(
+            "a process that prepared documents died: is there memory for all? --workers 1 needs the least"
+        ),
         max_inline=_LOCAL_BATCHES,
-        run_inline=prepare_here,
+        run_inline=partial(_prepare_texts, layout=layout, models=models, lang=lang),
     )
     for langs, counted, dense in results:
         documents = submitted_batches.popleft()

@@ -65,13 +65,14 @@ def open_indexed_folders(store: AnyStore, tracker: FileTracker | None = None) ->
         ids; None takes such a folder for a new one.
     """
     prefixes = read_folder_prefixes(store)
-    folders = IndexedFolders(prefixes, is_moved=tracker.has_moved) if tracker else IndexedFolders(prefixes)
-    yield folders
+    folders = IndexedFolders(prefixes)
     if tracker is not None:
+        folders = IndexedFolders(prefixes, is_moved=tracker.has_moved)
+    yield folders
+    if tracker is not None and folders.moves:
         for old_folder, new_folder in folders.moves.items():
             tracker.move_folder(old_folder, new_folder)
-        if folders.moves:
-            tracker.save()
+        tracker.save()
     if folders.prefixes != prefixes:
         store.write_blob(_ROOTS_BLOB, json.dumps(folders.prefixes).encode())
 
@@ -105,31 +106,43 @@ class SourceFiles:
 
     def _shorten_path(self, path: str) -> str:
         """Return an absolute path relative to the innermost indexed folder; the name of a file outside all of them."""
-        roots = self._roots
-        candidates = [(root, path) for root in roots if is_inside(path, root)]
-        may_lie_elsewhere = not candidates or len(roots) > 1  # behind a link
-        if may_lie_elsewhere and "\0" not in path:
+        prefixes = self._roots
+        paths_by_root = {root: path for root in prefixes if is_inside(path, root)}
+        is_link_possible = not paths_by_root or len(prefixes) > 1  # into another indexed folder
+        if is_link_possible and "\0" not in path:
             real_path = os.path.realpath(path)
-            candidates += [(root, real_path) for root in roots if is_inside(real_path, root)]
-        if not candidates:
+            for root in prefixes:
+                if is_inside(real_path, root):
+                    paths_by_root.setdefault(root, real_path)
+        if not paths_by_root:
             return PureWindowsPath(path).name
-        innermost_root, path_in_root = max(candidates, key=lambda candidate: len(candidate[0]))
-        return roots[innermost_root] + os.path.relpath(path_in_root, innermost_root)
+        innermost_root = max(paths_by_root, key=len)
+        return prefixes[innermost_root] + os.path.relpath(paths_by_root[innermost_root], innermost_root)
 
     def resolve_folders(self, where: Where) -> Where:
         """Return conditions in which folders as readers are shown them stand for those of this machine, too.
 
         :param where: conditions, perhaps on `meta.folder`, with folders as `hide_folders` shows them.
         """
-        shown_folders = [f"{folder}/" for folder in where.get("meta.folder", ()) if isinstance(folder, str)]
-        full_paths = []
-        for folder in shown_folders:
-            for root, prefix in self._roots.items():
-                if folder.startswith(prefix):
-                    full_paths.append(os.path.normpath(os.path.join(root, folder.removeprefix(prefix))))
+        full_paths: list[str] = []
+        for folder in where.get("meta.folder", ()):
+            if isinstance(folder, str):
+                full_paths += self._list_full_paths(f"{folder}/")
         if not full_paths:
             return where
         return {**where, "meta.folder": [*where["meta.folder"], *full_paths]}
+
+    def _list_full_paths(self, shown_folder: str) -> list[str]:
+        """Return the folders of this machine that readers see under one name, such as "manual/" for "/home/ada/manual".
+
+        :param shown_folder: the name with a slash at its end, as it stands at the beginning of ids.
+        """
+        full_paths = []
+        for root, prefix in self._roots.items():
+            if shown_folder.startswith(prefix):
+                path_in_root = shown_folder.removeprefix(prefix)
+                full_paths.append(os.path.normpath(os.path.join(root, path_in_root)))
+        return full_paths
 
     def find_original(self, meta: Mapping[str, Any]) -> Path | None:
         """Return the file a document was read from; None if it is gone, of another kind or outside what was indexed.

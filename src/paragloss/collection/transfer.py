@@ -303,9 +303,11 @@ def _verify_finished(store: AnyStore, contents: Contents, target: str, progress:
     :param progress: is told how many documents have been read.
     """
     expected = _digest_pages(contents.pages, progress)
-    # The digests of its models are among the blobs.
-    has_same_blobs = all(store.read_blob(name) == blob for name, blob in contents.blobs.items())
-    if not has_same_blobs or _digest_pages(store.scroll(vectors=True), None) != expected:
+    # Among the blobs are the digests of the models, which are thereby compared, too.
+    is_same = all(store.read_blob(name) == blob for name, blob in contents.blobs.items())
+    if is_same:
+        is_same = _digest_pages(store.scroll(vectors=True), None) == expected
+    if not is_same:
         raise StoreError(f"{target} already holds a collection, and another than this: choose another place")
     return expected.n_documents
 

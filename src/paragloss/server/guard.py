@@ -155,7 +155,7 @@ class Guard:
         """
         if self._keys.scope(key) is not None:
             return self._refuse(403, "key", f"a key that may {needed_scope} is needed: this key may only read")
-        if key and self._wrong_keys.count(address):
+        if key and self._wrong_keys.count_wrong_key(address):
             log_event("too many wrong keys", address=address)
         message = f"a key that may {needed_scope} is needed: send a header `Authorization: Bearer KEY`"
         return self._refuse(401, "key", message, {"www-authenticate": "Bearer"})

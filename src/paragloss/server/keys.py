@@ -84,20 +84,23 @@ class WrongKeys:
             return 0.0
         return max(0.0, first_time + SECONDS_TO_WAIT - time.monotonic())
 
-    def count(self, address: str) -> bool:
-        """Count a wrong key; return True if it was the last free one.
+    def count_wrong_key(self, address: str) -> bool:
+        """Count a wrong key of a client's network; return whether it is the one after which the network has to wait.
 
-        The count of a network begins anew some time after its first wrong key. If there are too many networks, the one
-        that sent a wrong key least recently is forgotten.
+        The count of a network begins anew SECONDS_TO_WAIT after its first wrong key. If there are too many networks,
+        the one that sent a wrong key least recently is forgotten.
         """
-        network, current_time = client_network(address), time.monotonic()
-        count, first_time = self._counts.pop(network, (0, current_time))
+        network = client_network(address)
+        current_time = time.monotonic()
+        wrong_count, first_time = self._counts.pop(network, (0, current_time))
         if current_time >= first_time + SECONDS_TO_WAIT:
-            count, first_time = 0, current_time
-        self._counts[network] = (count + 1, first_time)
+            wrong_count = 0
+            first_time = current_time
+        wrong_count += 1
+        self._counts[network] = (wrong_count, first_time)  # behind all others, as the most recent one
         if len(self._counts) > MAX_NETWORKS:
             self._counts.popitem(last=False)
-        return count + 1 == MAX_WRONG_KEYS
+        return wrong_count == MAX_WRONG_KEYS
 
 
 def client_network(address: str) -> str:
