@@ -33,12 +33,9 @@ def report_interrupts() -> Iterator[None]:
         yield
     except KeyboardInterrupt as interrupt:
         handler.exit(str(interrupt))
-    except SystemExit as ending:
-        if ending.code == INTERRUPTED:
-            handler.exit(_find_interrupt_message(ending))
-        handler.uninstall()
-        raise
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, SystemExit) and error.code == INTERRUPTED:  # how Typer ends after Ctrl-C
+            handler.exit(_find_interrupt_message(error))
         handler.uninstall()
         raise
     handler.uninstall()
@@ -70,7 +67,7 @@ class InterruptHandler:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt for a first signal, and end the process at once for a second one."""
         if self._is_stopping:
-            self._report("")
+            self._report_stop("")
             os._exit(INTERRUPTED)
         self._is_stopping = True
         raise KeyboardInterrupt
@@ -78,21 +75,24 @@ class InterruptHandler:
     def exit(self, message: str) -> NoReturn:
         """Print why the command ends and exit; a further SIGINT ends the process at once."""
         self._is_stopping = True
-        self._report(message)
+        self._report_stop(message)
         sys.exit(INTERRUPTED)
 
-    def _report(self, message: str) -> None:
-        """Print one line at most in the life of the process.
+    def _report_stop(self, message: str) -> None:
+        """Print once in the life of the process that it was stopped.
 
-        A signal may come while Python prints something, so the line is written to the descriptor.
+        A signal may come while Python prints something, so the line is written to the descriptor of standard error.
+
+        :param message: what was finished; "" for a general remark.
         """
-        if not self._is_reported:
-            self._is_reported = True
-            from paragloss.cli.terminal_text import plain  # not above: until it is loaded, Ctrl-C prints a traceback
+        if self._is_reported:
+            return
+        self._is_reported = True
+        from paragloss.cli.terminal_text import plain  # not above: until it is loaded, Ctrl-C prints a traceback
 
-            line = f"paragloss: stopped; {plain(message) or 'what was reported as done is kept'}\n"
-            with suppress(OSError):
-                os.write(2, line.encode(errors="backslashreplace"))
+        line = f"paragloss: stopped; {plain(message) or 'what was reported as done is kept'}\n"
+        with suppress(OSError):
+            os.write(2, line.encode(errors="backslashreplace"))
 
     def _retry(self, unraisable: sys.UnraisableHookArgs) -> None:
         """Raise an interrupt again that came where Python discards exceptions."""

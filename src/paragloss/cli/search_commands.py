@@ -126,8 +126,9 @@ def _search_and_print(collection: Collection, query: str, options: SearchOptions
     reasons = [answer.why(result.id) for result in answer.results] if why else []
     if as_json:
         content = answer.as_json()
-        for result, reason in zip(content["results"], reasons, strict=False):
-            result["why"] = reason["parts"]
+        if why:
+            for result, reason in zip(content["results"], reasons, strict=True):
+                result["why"] = reason["parts"]
         print_json(content)
     else:
         print_answer(answer, reasons)

@@ -59,7 +59,7 @@ class PassageCache:
         self._requested: set[str] = set()
 
     def list_texts(self, tasks: Sequence[EncodingTask]) -> list[str]:
-        """Return the texts of tasks that an encoder must read, without those that it was given before."""
+        """Return the texts of tasks that an encoder must read; a repeated passage is listed for its first task only."""
         texts = []
         for task in tasks:
             texts.append(task.title)
@@ -256,23 +256,23 @@ def _list_tasks_with_passages(
     :return: pairs of a language and the tasks for some documents in it.
     """
     repeated = _find_repeated_passages(store, {"lang": list(model.langs)}, vector_name)
-    for documents_of_language in _iterate_missing(store, model, vector_name):
+    for records in _iterate_missing(store, model, vector_name):
         tasks = []
-        for record in documents_of_language:
+        for record in records:
             bodies = _read_passage_bodies(record)
             tasks.append(_make_task(record.document, bodies, repeated, shared_parts))
-        yield documents_of_language[0].document.lang, tasks
+        yield records[0].document.lang, tasks  # all are in this language
 
 
 def _list_title_tasks(
     store: AnyStore, model: Pretrained, vector_name: str, shared_parts: frozenset[str]
 ) -> Iterator[tuple[str, list[EncodingTask]]]:
     """Yield tasks for the documents whose titles alone lack a vector; see `_list_tasks_with_passages`."""
-    for documents_of_language in _iterate_missing(store, model, vector_name):
+    for records in _iterate_missing(store, model, vector_name):
         tasks = []
-        for record in documents_of_language:
+        for record in records:
             tasks.append(EncodingTask(record.document, read_title(record.document, shared_parts), []))
-        yield documents_of_language[0].document.lang, tasks
+        yield records[0].document.lang, tasks  # all are in this language
 
 
 def _iterate_missing(store: AnyStore, model: Pretrained, vector_name: str) -> Iterator[list[Record]]:
@@ -352,23 +352,26 @@ def _split_tasks(tasks: Sequence[EncodingTask]) -> Iterator[list[EncodingTask]]:
 def _write_vectors(
     store: AnyStore, name: str, tasks: Sequence[EncodingTask], encoded_tasks: Sequence[EncodedTask]
 ) -> None:
-    """Store the vectors of each task, but not those of zeros, nor those of documents that have changed since.
+    """Store the vectors of titles and passages, but not zeros, nor those of documents that have changed since.
 
     :param name: the name of the model.
+    :param tasks: the documents that were encoded.
     :param encoded_tasks: the vectors of each task.
     """
     records = store.get([task.document.id for task in tasks])
-    title_rows: dict[str, Floats] = {}  # by document id
+    title_rows: dict[str, Floats] = {}  # by document id, each (model's dimensions,)
     passage_rows: dict[str, Floats] = {}  # by document id, each (n_passages, model's dimensions)
     for task, encoded, record in zip(tasks, encoded_tasks, records, strict=True):
         if record is None or not _is_same_text(record.document, task.document):
             continue
+        doc_id = task.document.id
         if encoded.title.any():
-            title_rows[task.document.id] = encoded.title
+            title_rows[doc_id] = encoded.title
         if np.any(encoded.passages):
-            passage_rows[task.document.id] = np.stack(encoded.passages)
+            passage_rows[doc_id] = np.stack(encoded.passages)
     if title_rows:
-        store.update_dense(title_vector_name(name), list(title_rows), np.stack(list(title_rows.values())))
+        title_matrix = np.stack(list(title_rows.values()))  # (n_documents, model's dimensions)
+        store.update_dense(title_vector_name(name), list(title_rows), title_matrix)
     if passage_rows:
         store.update_dense(name, list(passage_rows), list(passage_rows.values()))
 

@@ -54,13 +54,15 @@ def group_pages(documents: Iterable[Document]) -> list[Page]:
 
     Their paths differ by a language's name only, or they name each other as translations.
 
-    :return: the pages in several languages, sorted by key; the first document of a language counts.
+    :return: the pages in several languages, sorted by key. Of several documents of a page in one language only the
+        first is kept.
     """
     documents = list(documents)
-    by_key: dict[str, dict[str, Document]] = {}
+    documents_by_key: dict[str, dict[str, Document]] = {}  # by page key, then by language
     for document, page_key in zip(documents, _choose_page_keys(documents), strict=True):
-        by_key.setdefault(page_key, {}).setdefault(document.lang, document)
-    return [Page(page_key, by_lang) for page_key, by_lang in sorted(by_key.items()) if len(by_lang) > 1]
+        documents_by_key.setdefault(page_key, {}).setdefault(document.lang, document)
+    pages = [Page(page_key, documents_by_lang) for page_key, documents_by_lang in sorted(documents_by_key.items())]
+    return [page for page in pages if len(page.documents) > 1]
 
 
 def _choose_page_keys(documents: Sequence[Document]) -> list[str]:
@@ -115,9 +117,12 @@ def _list_translation_addresses(document: Document) -> list[str]:
     folder = posixpath.dirname(document.id)
     addresses = []
     for link in links:
-        if isinstance(link, str):
-            is_absolute = "://" in link
-            addresses.append(link if is_absolute else posixpath.normpath(posixpath.join(folder, link)))
+        if not isinstance(link, str):
+            continue
+        if "://" in link:
+            addresses.append(link)
+        else:
+            addresses.append(posixpath.normpath(posixpath.join(folder, link)))
     return addresses
 
 

@@ -285,11 +285,12 @@ def _read_visible_documents(state: State, ranking: RankedList, options: SearchOp
     if options.newest:
         candidates.sort(key=_get_record_day, reverse=True)
     candidates = candidates[: options.k + EXTRA_FOR_COPIES]
-    copies = dict(_list_copies(candidates)[: options.k])
-    records = {}
-    for record in state.records(list(copies)):
-        records[record.document.id] = (record, read_tokenized_texts(record))
-    return VisibleDocuments(records, copies)
+    shown_documents = _list_copies(candidates)[: options.k]
+    copies_by_id = dict(shown_documents)
+    records_by_id = {}
+    for record in state.records(list(copies_by_id)):
+        records_by_id[record.document.id] = (record, read_tokenized_texts(record))
+    return VisibleDocuments(records_by_id, copies_by_id)
 
 
 def _get_record_day(record: Record) -> float:
@@ -385,12 +386,20 @@ def correct_query(state: State, query: Query, *, certain: bool, deadline: Deadli
         this language only, otherwise with those of a few likely languages.
     :raises DeadlineError: if the deadline passes first.
     """
-    compared_langs = [query.lang]
-    if not certain:
-        own_language = [query.lang] if query.lang in state.langs else []
-        likely_langs = dict.fromkeys([*own_language, FALLBACK, *state.langs])  # each once
-        compared_langs = list(likely_langs)[:MAX_SPELLING_LANGUAGES]
+    compared_langs = [query.lang] if certain else _list_likely_languages(state, query.lang)
     return suggest_query(query, compared_langs, state.index.statistics, state.default, deadline)
+
+
+def _list_likely_languages(state: State, guessed_lang: str) -> list[str]:
+    """Return the languages that a misspelled query may be in, likeliest first, at most MAX_SPELLING_LANGUAGES.
+
+    :param guessed_lang: the language that the query seems to be in; left out if no document is in it.
+    """
+    langs = [FALLBACK, *state.langs]
+    if guessed_lang in state.langs:
+        langs = [guessed_lang, *langs]
+    unique_langs = list(dict.fromkeys(langs))
+    return unique_langs[:MAX_SPELLING_LANGUAGES]
 
 
 def rank_plain_queries(state: State, queries: Sequence[Query], options: SearchOptions) -> list[Ranking]:
@@ -462,8 +471,9 @@ def identify_query(state: State, query: Query, reader: str = FALLBACK) -> QueryR
     :raises InputError: if the query is empty or too long.
     """
     query = query_language.normalise_query(query)
-    guesses = [Guess(query.lang, 1.0)]
-    if not query.lang:
+    if query.lang:
+        guesses = [Guess(query.lang, share=1.0)]
+    else:
         all_guesses = guess_query_languages(state, query.text)
         guesses = query_language.select_readings(all_guesses, query.text, _list_word_models(state), reader)
         query = query._replace(lang=guesses[0].lang)
@@ -608,22 +618,23 @@ def _list_shares(readings: Sequence[QueryReading], lang: str) -> list[tuple[int,
     return shares
 
 
-def mix_readings(weighted: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
+def mix_readings(weighted_rankings: Sequence[tuple[float, RankedList]], k: int) -> RankedList:
     """Merge the rankings of one query, read in several languages, into one of expected scores.
 
     The expected score of a document is the sum of its scores, each times the probability of the reading.
 
-    :param weighted: the probability of each reading, and its ranking; probabilities need not sum to 1.
+    :param weighted_rankings: the probability of each reading, and its ranking; probabilities need not sum to 1.
     :param k: the number of hits; documents below them are kept in `lower_hits`.
     """
-    if len(weighted) == 1:
-        _, only_ranking = weighted[0]
+    if len(weighted_rankings) == 1:
+        _, only_ranking = weighted_rankings[0]
         return only_ranking
-    total = sum(share for share, _ in weighted)
-    readings = [(share / total, ranking) for share, ranking in weighted]
-    all_hits = [[*ranking.hits, *ranking.lower_hits] for _, ranking in readings]
-    scores = fuse_scores(all_hits, [share for share, _ in readings])
-    merged_hits = tuple(rank_hits((Hit(doc_id, score) for doc_id, score in scores.items()), len(scores)))
+    total = sum(probability for probability, _ in weighted_rankings)
+    readings = [(probability / total, ranking) for probability, ranking in weighted_rankings]
+    hits_by_reading = [[*ranking.hits, *ranking.lower_hits] for _, ranking in readings]
+    expected_scores = fuse_scores(hits_by_reading, [probability for probability, _ in readings])
+    hits = [Hit(doc_id, score) for doc_id, score in expected_scores.items()]
+    merged_hits = tuple(rank_hits(hits, len(hits)))
     return RankedList(
         merged_hits[:k],
         forms=QueryForms.merge(ranking.forms for _, ranking in readings),

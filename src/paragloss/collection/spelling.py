@@ -60,7 +60,7 @@ _KEYBOARDS = (
 class Correction(NamedTuple):
     """A correctly spelled word or text in place of another, and what the spelling errors cost."""
 
-    word: str
+    text: str
     cost: float
 
 
@@ -71,7 +71,7 @@ def suggest_query(
     model: DefaultModel | None,
     deadline: Deadline | None = None,
 ) -> Query | None:
-    """Correct the spelling of a query, in that of several languages in which the errors are the most likely ones.
+    """Correct the spelling of a query in one of several languages: that in which the errors cost least.
 
     :param langs: the languages whose words the query is compared with.
     :param statistics: have the words of the documents.
@@ -92,7 +92,7 @@ def suggest_query(
     if not corrections:
         return None
     best_lang = min(corrections, key=lambda lang: corrections[lang].cost)
-    return Query(query.id, corrections[best_lang].word, best_lang)
+    return Query(query.id, corrections[best_lang].text, best_lang)
 
 
 def _find_unknown_words(text: str, lang: str, statistics: Statistics, model: DefaultModel | None) -> list[Span]:
@@ -127,7 +127,7 @@ def _correct_words(
         correction = _correct_word(text[span.start : span.end], lang, statistics, model)
         if correction is None:
             return None
-        corrected_text = corrected_text[: span.start] + correction.word + corrected_text[span.end :]
+        corrected_text = corrected_text[: span.start] + correction.text + corrected_text[span.end :]
         total_cost += correction.cost
     return Correction(corrected_text, total_cost)
 
@@ -191,10 +191,12 @@ def _generate_double_variants(
     for variant, unseen_positions in zip(likely_variants, ngrams.list_unseen(likely_variants), strict=True):
         error_positions = _find_error_positions(variant, unseen_positions)
         for double_variant, cost in _generate_variants(variant, alphabet, error_positions).items():
-            costs[double_variant] = min(costs.get(double_variant, MAX_COST), variants[variant] + cost)
+            double_cost = variants[variant] + cost
+            costs[double_variant] = min(costs.get(double_variant, MAX_COST), double_cost)
     possible_variants = ngrams.select_seen(list(costs))  # a quick test, before words are analyzed
-    is_known = model.has_terms(_read_terms(possible_variants, lang), lang)
-    return {variant: costs[variant] for variant in compress(possible_variants, is_known)}
+    is_known = model.has_terms(_read_terms(possible_variants, lang), lang)  # an entry for each possible variant
+    known_variants = compress(possible_variants, is_known)
+    return {variant: costs[variant] for variant in known_variants}
 
 
 class _NgramTable:
@@ -210,19 +212,19 @@ class _NgramTable:
         Positions are counted from the blank before the first letter.
         """
         positions_by_word: list[list[int]] = [[] for _ in words]
-        word_numbers, positions = self._find_unseen(words)
+        word_numbers, positions = self._find_unseen_ngrams(words)
         for number, position in zip(word_numbers.tolist(), positions.tolist(), strict=True):
             positions_by_word[number].append(position)
         return positions_by_word
 
     def select_seen(self, words: Sequence[str]) -> list[str]:
         """Return the words all of whose n-grams the language has."""
-        word_numbers, _ = self._find_unseen(words)
+        word_numbers, _ = self._find_unseen_ngrams(words)
         has_only_seen = np.ones(len(words), bool)
         has_only_seen[word_numbers] = False
         return list(compress(words, has_only_seen))
 
-    def _find_unseen(self, words: Sequence[str]) -> tuple[Any, Any]:
+    def _find_unseen_ngrams(self, words: Sequence[str]) -> tuple[Any, Any]:
         """Find the n-grams of words that the language does not have. All words are looked up as one text.
 
         :return: two arrays of shape (n_unseen,): the number of the word of each n-gram, and its position in the word,
@@ -278,8 +280,10 @@ def _choose_correction(
     for word, document_count in zip(words, document_counts, strict=True):
         if document_count is None:  # the word is unknown
             continue
-        [term] = analyzer(lang).terms(word)
-        translation_count = 0 if model is None else _count_translated_documents(term, lang, statistics, model)
+        [term] = analyzer(lang).terms(word)  # a known word is one term
+        translation_count = 0
+        if model is not None:
+            translation_count = _count_translated_documents(term, lang, statistics, model)
         frequency_bonus = FREQUENCY_BONUS * float(np.log1p(document_count + translation_count))
         costs[word] = variants[word] + _price_form(word, term, lang, model) - frequency_bonus
     if not costs:
@@ -298,6 +302,8 @@ def _count_documents(
     words: Sequence[str], lang: str, statistics: Statistics, model: DefaultModel | None
 ) -> list[int | None]:
     """Return for each word how many documents of a language have it; None for an unknown word.
+
+    A word that is no term, or several, counts as unknown.
 
     :param statistics: have the words of the documents.
     :param model: knows further words, of which there may be no document.

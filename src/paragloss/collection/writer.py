@@ -165,7 +165,8 @@ def _prepare(
     if workers < 1:
         raise InputError(f"{workers} workers can't prepare documents: say 1 or more")
     batches = _split_long_batches(_complete_batches(state, batches, lang))
-    layout, models = state.index.statistics.layout, select_quick_encoders(state.models)
+    layout = state.index.statistics.layout
+    models = select_quick_encoders(state.models)
     if workers == 1:
         return prepare_batches(batches, layout, models, lang)
     folders = {name: model_files.get_model_folder(state.store, name) for name in models}
@@ -321,9 +322,11 @@ def build_graph_if_due(state: State) -> None:
     """
     total = state.store.count()
     built_count = int(state.store.read_blob(_GRAPH_BLOB) or b"0")
-    is_search_slow = total > MIN_DOCS_FOR_GRAPH and total > GROWTH_FOR_NEW_GRAPH * built_count
+    is_search_slow = total > MIN_DOCS_FOR_GRAPH
+    is_graph_due = is_search_slow and total > GROWTH_FOR_NEW_GRAPH * built_count
     is_opening_slow = _count_tokens(state.index.statistics) > MIN_TOKENS_FOR_GRAPH
-    if is_search_slow or (is_opening_slow and total > GROWTH_FOR_NEW_TERM_INDEX * built_count):
+    is_term_index_due = is_opening_slow and total > GROWTH_FOR_NEW_TERM_INDEX * built_count
+    if is_graph_due or is_term_index_due:  # both are built together
         state.store.optimize()
         state.store.write_blob(_GRAPH_BLOB, str(total).encode())
 

@@ -159,15 +159,20 @@ def _can_filter(values: Counter[str]) -> bool:
 def _list_filter_values(collection: Collection, document: Document) -> dict[str, str]:
     """Return the values by which a document can be filtered, by field.
 
-    :return: its `kind` (the suffix of its file), `folder` and year (`dated`), and short values of its metadata.
+    :return: its `kind` (the suffix of its file), `folder` and year (`dated`), and the texts and numbers of its
+        metadata; without values that are empty or longer than MAX_VALUE_LENGTH.
     """
     meta = collection.sources.hide_folders(document.meta)
     folder, file_name = posixpath.split(str(meta.get("path", "")))
-    suffix = posixpath.splitext(file_name)[1]
+    _, suffix = posixpath.splitext(file_name)
     values = {"kind": suffix.removeprefix(".").lower(), "folder": folder, "dated": _format_year(meta)}
     for field, value in meta.items():
-        if field not in _UNLISTED_FIELDS and isinstance(value, str | int):
-            values[field] = str(value).lower() if isinstance(value, bool) else str(value)
+        if field in _UNLISTED_FIELDS:
+            continue
+        if isinstance(value, bool):
+            values[field] = str(value).lower()
+        elif isinstance(value, str | int):
+            values[field] = str(value)
     return {field: value for field, value in values.items() if 0 < len(value) <= MAX_VALUE_LENGTH}
 
 
