@@ -52,8 +52,9 @@ def _select_commands(arguments: Sequence[str]) -> list[CommandInfo]:
 
     :param arguments: those of the call, without the name of the program
     """
-    if arguments and arguments[0] in _OWN_COMMANDS:
-        return [_OWN_COMMANDS[arguments[0]]]
+    command_name = arguments[0] if arguments else ""
+    if command_name in _OWN_COMMANDS:
+        return [_OWN_COMMANDS[command_name]]
     all_commands = load_all_commands().registered_commands
     if arguments == ["--help"]:
         return [_without_options(command) for command in all_commands]

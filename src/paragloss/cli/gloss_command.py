@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -87,7 +88,7 @@ def _open_sources(paths: list[str], source: str, target: str) -> dict[str, Any]:
 
 
 def _print_glosses(text: str, glossed: Any) -> None:
-    """Print a text, each word followed by its meanings; ~ stands before a guess, ? for an unknown word.
+    """Print a text, each word followed by its meanings: "Biene‹bee›"; ~ stands before a guess, ? for an unknown word.
 
     :param text: the text as it was read
     :param glossed: the `Gloss` of the text
@@ -117,9 +118,24 @@ def _make_page(text: str, glossed: Any) -> str:
     """
     from html import escape  # slow to import: it builds a table of all names of characters
 
+    body = _mark_up_words(text, glossed.words).replace("\n", "<br>\n")
+    return (
+        f'<!doctype html>\n<html lang="{glossed.lang}"><meta charset="utf-8"><title>Gloss</title>'
+        f"<style>{_STYLE}</style>\n"
+        f'<p lang="{glossed.to}"><b>{escape(glossed.rendering)}</b></p>\n<p dir="auto">{body}</p></html>'
+    )
+
+
+def _mark_up_words(text: str, words: Iterable[Any]) -> str:
+    """Return a text as HTML in which each word has its meaning above it.
+
+    :param words: the glossed words of the text, with their offsets in it.
+    """
+    from html import escape
+
     pieces: list[str] = []
     position = 0
-    for word in glossed.words:
+    for word in words:
         meaning = _format_meanings(word) if word.meanings else word.romanised
         glossed_word = escape(word.text)
         if meaning:
@@ -127,9 +143,4 @@ def _make_page(text: str, glossed: Any) -> str:
         pieces += [escape(text[position : word.start]), glossed_word]
         position = word.end
     pieces.append(escape(text[position:]))
-    body = "".join(pieces).replace("\n", "<br>\n")
-    return (
-        f'<!doctype html>\n<html lang="{glossed.lang}"><meta charset="utf-8"><title>Gloss</title>'
-        f"<style>{_STYLE}</style>\n"
-        f'<p lang="{glossed.to}"><b>{escape(glossed.rendering)}</b></p>\n<p dir="auto">{body}</p></html>'
-    )
+    return "".join(pieces)

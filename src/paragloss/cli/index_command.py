@@ -246,15 +246,16 @@ def _print_summary(summary: _Summary, into: str, skipped: Skipped, as_json: bool
     skipped.print_summary()
     report = summary.report
     if as_json:
-        counts = {
+        row = {
             "indexed": report.read,
             "unchanged": report.unchanged,
             "removed": report.removed,
             "skipped": skipped.count,
             "reasons": dict(skipped.reasons),
             "documents": summary.document_count,
+            "seconds": round(summary.seconds, 3),
         }
-        print_json({**counts, "seconds": round(summary.seconds, 3)})
+        print_json(row)
         return
     print(f"indexed {_format_counts(summary, skipped.count)}: {into} now holds {summary.document_count}")
     if summary.page_pair_count:

@@ -64,7 +64,8 @@ def measure_query_coverage(
     translated_words = _list_translated_words(translated_forms)
     untranslated_words = [word for word in words if word not in translated_words]
     indexed_words = _find_indexed_words(untranslated_words, statistics, targets)
-    return QueryCoverage(len(words), tuple(word for word in untranslated_words if word not in indexed_words))
+    unknown_words = tuple(word for word in untranslated_words if word not in indexed_words)
+    return QueryCoverage(len(words), unknown_words)
 
 
 def list_wordings(query: Query, forms: QueryForms, targets: Sequence[str]) -> dict[str, str]:
@@ -162,7 +163,8 @@ def describe_foreign_texts(documents: Sequence[Document], model: DefaultModel) -
     """
     warnings = {}
     for lang in dict.fromkeys(document.lang for document in documents):
-        texts = [document.text for document in documents if document.lang == lang and document.text][:SAMPLE_SIZE]
+        texts = [document.text for document in documents if document.lang == lang and document.text]
+        texts = texts[:SAMPLE_SIZE]
         unknown_share = measure_unknown_share(texts, lang, model)
         if unknown_share is None or unknown_share <= DOUBTFUL_SHARE:
             continue

@@ -40,10 +40,11 @@ def describe_collection(state: State) -> dict[str, Any]:
     :return: by the name of each line, in the order in which `info` prints them.
     """
     summary = summarize_collection(state)
-    documents, language_counts = summary.pop("documents"), summary.pop("languages")
+    document_count = summary.pop("documents")
+    language_counts = summary.pop("languages")
     return {
         "collection": state.location,
-        "documents": documents,
+        "documents": document_count,
         "languages": language_counts,
         "fields": _count_fields(state),
         "default model": _describe_default(state),
@@ -84,9 +85,9 @@ def gloss_texts(state: State, texts: Iterable[tuple[str, str]], *, to: str, quer
         "lexicon": lexicon.open(),
     }
     texts_with_language = []
-    for text, lang in texts:
-        known_lang = languages.normalise(lang) if lang else _identify_language(state, text)
-        texts_with_language.append((text, known_lang))
+    for text, stated_lang in texts:
+        lang = languages.normalise(stated_lang) if stated_lang else _identify_language(state, text)
+        texts_with_language.append((text, lang))
     return glosses(texts_with_language, languages.normalise(to), sources, query=query)
 
 

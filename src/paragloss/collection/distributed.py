@@ -307,8 +307,9 @@ def _open_storage(path: str) -> tuple[Any, str]:
         system, root = core.url_to_fs(path)
         exists = system.exists(root)
     except (ImportError, ValueError) as error:  # no package for this kind of storage, or no such kind
+        reason = " ".join(str(error).split())[:160]
         remedy = "pip install 'paragloss[s3]'" if path.startswith("s3:") else "install what fsspec needs for it"
-        raise InputError(f"{path} can't be read ({' '.join(str(error).split())[:160]}): {remedy}") from None
+        raise InputError(f"{path} can't be read ({reason}): {remedy}") from None
     except Exception as error:  # each storage has errors of its own: keys, names, connections
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise InputError(f"{path} can't be read: {reason}") from None

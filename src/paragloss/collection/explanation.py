@@ -56,10 +56,11 @@ def describe_explanation(
 
 
 def write_sentence(log_odds: float, parts: Sequence[Mapping[str, Any]]) -> str:
-    """Say in one sentence what speaks for a result of the default search, strongest first; "" for other searches.
+    """Say in one sentence how likely a document answers the query, and why, with the strongest reason first.
 
-    :param log_odds: those of the probability that the document answers the query.
+    :param log_odds: the score of the default search: the logarithm of the odds that the document answers the query.
     :param parts: descriptions of the parts of the score.
+    :return: "87% likely, because of matching words (honey – miel)." and the like; "" for other searches.
     """
     default_parts = [part for part in parts if part["part"] in REASONS]
     if not default_parts:
@@ -143,7 +144,8 @@ def _spell_document(document: Document, tokenized: TokenizedText, terms: set[str
     title = analyzer(document.lang).tokenize(document.title)
     spelling: dict[str, str] = {}
     for part in (title, tokenized):
-        for term, word in [*_spell_words(part, terms), *_spell_subwords(part, document.lang, terms)]:
+        spelled_terms = _spell_words(part, terms) + _spell_subwords(part, document.lang, terms)
+        for term, word in spelled_terms:
             spelling.setdefault(term, word)
     return spelling
 

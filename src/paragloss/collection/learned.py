@@ -91,7 +91,9 @@ def list_translated_paths(state: State) -> list[str]:
         return []
     documents = (record.document for records in state.store.scroll(text=False) for record in records)
     pages = group_pages(map(_strip_document, documents))
-    return [page.key for page in pages] if len(pages) >= MIN_PAGES else []
+    if len(pages) < MIN_PAGES:
+        return []
+    return [page.key for page in pages]
 
 
 def _strip_document(document: Document) -> Document:
@@ -279,8 +281,10 @@ def _count_learned_terms(
             continue
         learned_translations = table.alternatives(term, source, target)
         default_translations = model.alternatives(term, source, target)
-        if learned_translations and _is_new_translation(learned_translations[0], default_translations):
-            best = learned_translations[0]
+        if not learned_translations:
+            continue
+        best = learned_translations[0]
+        if _is_new_translation(best, default_translations):
             default_text = default_translations[0].text if default_translations else ""
             yield n_documents, LearnedTerm(source, spelling, target, best.text, best.weight, default_text)
 

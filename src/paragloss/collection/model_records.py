@@ -82,9 +82,10 @@ def _renew_vectors(store: AnyStore, name: str, model: Any, precision: str) -> No
     :param name: the name of both models.
     :param precision: of the vectors of a pretrained encoder.
     """
-    if store.count() or not isinstance(model, Encoder):
+    has_vectors = isinstance(model, Encoder)
+    if store.count() or not has_vectors:  # an empty collection may have been created with room for them
         _drop_vectors(store, name)
-    if isinstance(model, Encoder):
+    if has_vectors:
         _add_vectors(store, name, model, precision)
         if not isinstance(model, Pretrained):
             _encode_all(store, name, model)
@@ -98,10 +99,12 @@ def delete_model(store: AnyStore, name: str) -> None:
     with store.write_session():
         store.claim_writing()
         records = read_model_records(store)
-        write_model_records(store, {**records, name: ModelRecord(records[name].digest, False)})
+        unfinished = ModelRecord(records[name].digest, is_complete=False)
+        write_model_records(store, {**records, name: unfinished})
         _drop_vectors(store, name)
         model_files.delete_model_folder(store, name)
-        write_model_records(store, {other: record for other, record in records.items() if other != name})
+        del records[name]
+        write_model_records(store, records)
 
 
 def compute_digest(path: str | Path) -> str:

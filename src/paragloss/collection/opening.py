@@ -14,7 +14,7 @@ from paragloss.collection.arguments import CollectionOptions
 from paragloss.collection.backfill import select_deferred_encoders
 from paragloss.collection.models import get_model_name, load, load_for_adding
 from paragloss.collection.state import State, leave_out_default
-from paragloss.encoders.pretrained import MEANING
+from paragloss.encoders.pretrained import MEANING, Pretrained
 from paragloss.errors import InputError, InUseError, ParaglossError, StoreError, UnfinishedError
 from paragloss.index.journal import choose_index_class
 from paragloss.index.terms import FIELDS, STATISTICS_BLOB, SUBWORD_FIELDS, TERMS_VECTOR, TermIndex, translation_field
@@ -116,9 +116,11 @@ def open_or_create(location: str, options: CollectionOptions) -> State:
             if collection_exists(location):
                 return open_collection(location, default=options.default, build_empty=True)
             return create(location, options)
+        except UnfinishedError:
+            raise
         except StoreError as error:
             is_being_created = isinstance(error, InUseError) or collection_exists(location)
-            if not is_being_created or isinstance(error, UnfinishedError) or time.monotonic() > deadline:
+            if not is_being_created or time.monotonic() > deadline:
                 raise
         time.sleep(CREATION_PAUSE)
 
@@ -193,11 +195,12 @@ def add_model(state: State, path: str, *, precision: str = "float32") -> bool:
     :param precision: of the vectors of a pretrained encoder: float32, float16 or int8.
     :return: False if the collection has the model already.
     """
-    name, model = get_model_name(path), load_for_adding(path)
+    name = get_model_name(path)
+    model = load_for_adding(path)
     is_new = model_records.write_model(state.store, path, model, precision=precision)
     state.models[name] = model
-    is_pretrained = bool(select_deferred_encoders({name: model}))
-    if is_pretrained and name != MEANING and MEANING in model_records.read_model_records(state.store):
+    replaces_shipped = isinstance(model, Pretrained) and name != MEANING
+    if replaces_shipped and MEANING in model_records.read_model_records(state.store):
         remove_model(state, MEANING)
     return is_new
 

@@ -58,8 +58,11 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
     if where:
         options = replace(options, where=intersect_filters(options.where or {}, where))
     if operators.languages:
-        allowed = state.langs if options.to is None else [languages.normalise(lang) for lang in options.to]
-        options = replace(options, to=[lang for lang in operators.languages if lang in allowed])
+        allowed_langs = state.langs
+        if options.to is not None:
+            allowed_langs = [languages.normalise(lang) for lang in options.to]
+        searched_langs = [lang for lang in operators.languages if lang in allowed_langs]
+        options = replace(options, to=searched_langs)
     return options
 
 
@@ -154,7 +157,8 @@ class CheckedTerm:
         """Translate a term.
 
         :param text: the phrase or word as it is in the query.
-        :param readings: the languages that the query may be in.
+        :param readings: the languages that the query may be in, each with a searcher that translates from it.
+        :param statistics: have the ids of index terms.
         :param is_excluded: look for the likeliest translation of a single word only, and not inside words.
         """
         word_counts = [len(list_content_terms(text, lang)) for lang, _ in readings]
@@ -169,7 +173,7 @@ class CheckedTerm:
             translations = {form.lang: form.clauses for form in list_query_forms(searcher, phrase).queries}
             self._phrases.append((phrase, translations))
         self._forms: dict[str, list[PhraseForms]] = {}  # by language, as far as computed
-        self._wordings: dict[str, list[Wording]] = {}  # the same
+        self._wordings: dict[str, list[Wording]] = {}  # by language, as far as computed
 
     def forms(self, lang: str) -> list[PhraseForms]:
         """Return how the term may be written in a language; [] if it has only stop words there.
@@ -233,17 +237,24 @@ def _list_paths(state: State) -> list[str]:
 def _select_possible_ids(state: State, required: Sequence[CheckedTerm], doc_ids: Sequence[str]) -> list[str]:
     """Return the documents that may have every required term, judged by the ids of their terms in the index.
 
+    A document may have a term in its own language, or in one that some documents are partly written in.
+
     :param doc_ids: the candidates; those that remain keep their order.
     """
     doc_langs, rows = state.store.read_sparse(TERMS_VECTOR, doc_ids)
-    secondary_languages = list(state.index.statistics.secondary_languages)
-    needed_term_ids = _list_term_ids(required, {*doc_langs, *secondary_languages})
+    secondary_langs = list(state.index.statistics.secondary_languages)
+    needed_term_ids = _list_term_ids(required, {*doc_langs, *secondary_langs})
+    term_ids_by_document = _select_term_ids(rows, needed_term_ids)
     possible_ids = []
-    for doc_id, doc_lang, term_ids in zip(doc_ids, doc_langs, _select_term_ids(rows, needed_term_ids), strict=True):
-        langs = (doc_lang, *secondary_languages)
-        if all(any(term.may_occur(term_ids, lang) for lang in langs) for term in required):
+    for doc_id, doc_lang, term_ids in zip(doc_ids, doc_langs, term_ids_by_document, strict=True):
+        if _may_have_terms(term_ids, required, [doc_lang, *secondary_langs]):
             possible_ids.append(doc_id)
     return possible_ids
+
+
+def _may_have_terms(document_term_ids: frozenset[int], terms: Sequence[CheckedTerm], langs: Sequence[str]) -> bool:
+    """Tell whether a document may have each of some terms in at least one of several languages."""
+    return all(any(term.may_occur(document_term_ids, lang) for lang in langs) for term in terms)
 
 
 def _list_term_ids(terms: Sequence[CheckedTerm], langs: Collection[str]) -> Ids:

@@ -96,15 +96,22 @@ def write_term_table(stream: TextIO, rows: Iterable[TermCount]) -> None:
     writer = csv.writer(stream)
     writer.writerow(["term", "hits", "documents", "document", "language", "title", "file", "hits in it", "places"])
     for row in rows:
-        counts: list[object] = [row.term, row.hits, row.documents]
-        lines = [counts] if not row.listed else []
-        for document in row.listed:
-            contexts = " | ".join(document.places)
-            about_document = [document.id, document.lang, document.title, document.path, document.hits, contexts]
-            lines.append([*counts, *about_document])
-        for line in lines:
+        for line in _list_lines(row):
             writer.writerow([protect_cell(cell) for cell in line])
         stream.flush()
+
+
+def _list_lines(row: TermCount) -> list[list[object]]:
+    """Return the cells of the lines of a term: its counts, in each line, and the documents that have it."""
+    counts: list[object] = [row.term, row.hits, row.documents]
+    if not row.listed:
+        return [counts]
+    lines = []
+    for document in row.listed:
+        contexts = " | ".join(document.places)
+        about_document = [document.id, document.lang, document.title, document.path, document.hits, contexts]
+        lines.append([*counts, *about_document])
+    return lines
 
 
 def protect_cell(value: object) -> object:

@@ -152,19 +152,19 @@ def _make_model_records(folders: Mapping[str, Path]) -> dict[str, model_records.
 def _replace_vectors(
     shape: Mapping[str, Any], encoders: Mapping[str, Encoder], replaced_names: Collection[str]
 ) -> dict[str, Any]:
-    """Return the shape of a store whose vectors of some names come from other encoders.
+    """Return the shape of a store whose vectors of some names come from other models, trained here.
 
-    :param shape: names, sizes and precision of the vectors of a store.
-    :param encoders: the encoders by the name of their vectors.
-    :param replaced_names: names whose vectors are those of trained models from now on.
+    A model that was trained here has one vector for a document, of full precision.
+
+    :param shape: of a store: the sizes of its vectors (`dense`), the names of those of which a document has several
+        (`several`), and the precision of those that have less than the full one.
+    :param encoders: the new encoders by the name of their vectors.
+    :param replaced_names: the names of all new models.
     """
     sizes = {name: make_document_encoder(encoder).dim for name, encoder in encoders.items()}
-    return {
-        **shape,
-        "dense": {**shape["dense"], **sizes},
-        "several": [name for name in shape["several"] if name not in replaced_names],
-        "precision": {name: width for name, width in shape["precision"].items() if name not in replaced_names},
-    }
+    several = [name for name in shape["several"] if name not in replaced_names]
+    precisions = {name: precision for name, precision in shape["precision"].items() if name not in replaced_names}
+    return {**shape, "dense": {**shape["dense"], **sizes}, "several": several, "precision": precisions}
 
 
 def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) -> list[Record]:
@@ -173,9 +173,10 @@ def _encode_records(records: Sequence[Record], encoders: Mapping[str, Encoder]) 
     A document that an encoder can't encode has no vector of that name.
     """
     documents = [record.document for record in records]
-    vectors_by_document = [dict(record.dense) for record in records]
+    vectors_by_document = [dict(record.dense) for record in records]  # each by name
     for name, encoder in encoders.items():
-        for vectors, row in zip(vectors_by_document, encode_rows(encoder, documents), strict=True):
+        rows = encode_rows(encoder, documents)
+        for vectors, row in zip(vectors_by_document, rows, strict=True):
             vectors.pop(name, None)
             if row is not None and row.any():
                 vectors[name] = row

@@ -19,7 +19,7 @@ _DEPTH = 100
 def measure_by_language(collection: Collection) -> Iterator[str]:
     """Measure three searchers on the queries of each language and the documents of all others.
 
-    :param collection: the demonstration's documents.
+    :param collection: the demonstration's documents, indexed.
     :return: the lines of a table, which has a line for each language of queries, and one for all.
     """
     all_queries, judgments = queries()
@@ -32,9 +32,9 @@ def measure_by_language(collection: Collection) -> Iterator[str]:
         rankings_by_searcher = _rank_with_lexical_searchers(collection, lang_queries, lang)
         rankings_by_searcher.append([encoder_ranking_by_id[query.id] for query in lang_queries])
         qrels = {query.id: judgments[query.id] for query in lang_queries}
-        lang_scores = [_measure(rankings, qrels) for rankings in rankings_by_searcher]
+        lang_scores = [_measure_rankings(rankings, qrels) for rankings in rankings_by_searcher]
         yield _format_line(lang, lang_scores)
-        total_scores = [_join_scores(*pair) for pair in zip(total_scores, lang_scores, strict=True)]
+        total_scores = list(map(_join_scores, total_scores, lang_scores))
     yield _format_line("all", total_scores)
 
 
@@ -51,7 +51,7 @@ def _format_header(n_queries: int) -> Iterator[str]:
     yield f"{'':6}" + (f"{'MRR':7}{'nDCG@10':21}" * len(SEARCHERS)).rstrip()
 
 
-def _measure(rankings: Sequence[Ranking], qrels: Qrels) -> Scores:
+def _measure_rankings(rankings: Sequence[Ranking], qrels: Qrels) -> Scores:
     """Measure the rankings of the queries, in the order of the judgments."""
     run = dict(zip(qrels, rankings, strict=True))
     return evaluate(run, qrels, MEASURES)

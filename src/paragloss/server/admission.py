@@ -107,10 +107,10 @@ class Admission:
         :raises DeadlineError: if its turn does not come in time
         """
         client = self._clients.setdefault(address, _Client(asyncio.Semaphore(self._per_client)))
-        n_pieces = self.pieces
-        if n_pieces >= self._waiting or client.pieces >= self._waiting_per_client:
+        total_pieces = self.pieces  # of all clients
+        if total_pieces >= self._waiting or client.pieces >= self._waiting_per_client:
             self._forget(address)
-            raise BusyError(f"{n_pieces} requests are waiting already: try again in a moment")
+            raise BusyError(f"{total_pieces} requests are waiting already: try again in a moment")
         client.pieces += 1
         try:
             return await asyncio.wait_for(self._wait_for_turn(address, client), seconds)

@@ -132,10 +132,10 @@ async def change_document(context: Context, id: PathId, change: schemas.Document
     Its language then also stays when the document is replaced, for example because its file is read again; an empty one
     is identified again.
     """
-    values = {key: value for key, value in change.model_dump().items() if value is not None}
-    if "lang" in values:
-        values["lang"] = rows.get_row_language(values)
-    await context.write(partial(_change_document, context, id, values))
+    changed_parts = {name: value for name, value in change.model_dump().items() if value is not None}
+    if "lang" in changed_parts:
+        changed_parts["lang"] = rows.get_row_language(changed_parts)
+    await context.write(partial(_change_document, context, id, changed_parts))
     context.metrics.count_written(context.collection_name, "added", 1)
     return await _report_written(context, indexed=1)
 

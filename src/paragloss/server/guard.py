@@ -117,7 +117,8 @@ class Guard:
         The page itself is public. Origin and key are checked for requests that read or change documents.
         """
         path = scope["path"]
-        is_api = path.startswith("/api/") or path == "/metrics" or scope["method"] not in _SAFE_METHODS
+        is_data_path = path.startswith("/api/") or path == "/metrics"
+        is_api = is_data_path or scope["method"] not in _SAFE_METHODS
         if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
             return self._refuse(421, "host", "this server answers to localhost only: open it by that name")
         if is_api and self._is_cross_site(headers):
@@ -134,7 +135,8 @@ class Guard:
         is_preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
         if is_preflight:  # a browser asks so before it sends a key
             return None
-        address = (scope.get("client") or ("",))[0]
+        client = scope.get("client")  # (address, port)
+        address = client[0] if client else ""
         seconds = self._wrong_keys.seconds_to_wait(address)
         if seconds > 0:
             message = f"too many wrong keys from {address}: try again in {seconds:.0f} s"

@@ -219,7 +219,7 @@ class Library:
         threading.Thread(target=self._maintain, name="maintenance", daemon=True).start()
 
     def _maintain(self) -> None:
-        """Prepare the first searches of every collection, then encode and build graphs again and again.
+        """Make first searches quick, then encode new documents and build graphs again and again.
 
         It runs in a thread of its own until the library closes. Whatever fails is reported and tried again later.
         """
