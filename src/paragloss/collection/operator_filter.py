@@ -58,7 +58,7 @@ def narrow_options(state: State, options: SearchOptions, operators: QueryOperato
     if where:
         options = replace(options, where=intersect_filters(options.where or {}, where))
     if operators.languages:
-        allowed_langs = state.langs
+        allowed_langs: Sequence[str] = state.langs
         if options.to is not None:
             allowed_langs = [languages.normalise(lang) for lang in options.to]
         searched_langs = [lang for lang in operators.languages if lang in allowed_langs]
