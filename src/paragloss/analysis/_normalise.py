@@ -112,7 +112,8 @@ def fold_token(token: str, lang: str) -> str:
         return word
     word = word.translate(_OPTIONAL_MARKS)
     if not word.isalnum():
-        word = "".join(filter(is_word_character, _strip_clitics(word, lang)))
+        word = _strip_clitics(word, lang)
+        word = "".join(filter(is_word_character, word))
     return word if word.isascii() else _convert_digits(word)
 
 

@@ -119,7 +119,7 @@ def _katakana_sounds() -> dict[str, str]:
 def _transcribe_kana(word: str) -> str:
     """Transcribe katakana by Hepburn's rules.
 
-    The mark of a long vowel has no letter; the small tsu doubles the consonant behind it.
+    The mark of a long vowel has no letter; the small tsu doubles the consonant behind it: ロケット is "roketto".
     """
     latin = ""
     for previous_char, char in pairwise(" " + word):

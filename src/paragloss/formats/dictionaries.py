@@ -339,10 +339,11 @@ def _parse_wiktionary_line(line: str, source: str, target: str) -> list[Entry]:
     translations = list(_list_wiktionary_translations(row, senses))
     entries: list[Entry] = []
     if word_lang == source:
-        entries += [Entry(word, text, part_of_speech) for lang, text in translations if lang == target]
+        entries += [Entry(word, translation, part_of_speech) for lang, translation in translations if lang == target]
     elif word_lang == target:
-        entries += [Entry(text, word, part_of_speech) for lang, text in translations if lang == source]
-    if word_lang == source and target == _LANGUAGE_OF_GLOSSES:
+        entries += [Entry(translation, word, part_of_speech) for lang, translation in translations if lang == source]
+    are_glosses_translations = word_lang == source and target == _LANGUAGE_OF_GLOSSES
+    if are_glosses_translations:
         entries += [Entry(word, gloss, part_of_speech) for gloss in _list_glosses(senses)]
     return list(dict.fromkeys(entries))  # each once
 

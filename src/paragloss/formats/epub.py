@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 
 from paragloss.errors import InputError
@@ -24,10 +25,17 @@ def read_epub(path: PathLike, *, id: str = "") -> Document:
     if package not in archive.names:
         raise InputError("no list of chapters in the file; it is not an EPUB book, or encrypted", location=path)
     chapter_parts = _list_chapters(archive, package)
-    chapters = (extract_visible_text(archive.read_part(part).decode("utf-8", "replace")) for part in chapter_parts)
-    text = "\n\n".join(filter(None, limit_text(chapters, path)))
+    chapters = limit_text(_read_chapters(archive, chapter_parts), path)
+    text = "\n\n".join(chapter for chapter in chapters if chapter)
     if_empty = f"no text in {len(chapter_parts)} chapters; the book may be of images only"
     return archive.make_document(id, text, if_empty, properties_part=package)
+
+
+def _read_chapters(archive: DocumentArchive, parts: Iterable[str]) -> Iterator[str]:
+    """Yield the visible text of each chapter, "" for one that has none."""
+    for part in parts:
+        markup = archive.read_part(part).decode("utf-8", "replace")
+        yield extract_visible_text(markup)
 
 
 def _find_package(archive: DocumentArchive) -> str:

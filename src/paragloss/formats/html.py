@@ -48,19 +48,23 @@ def parse_html(source: str, *, id: str) -> Document:
 
     tree = LexborHTMLParser(source)
     title = _join_texts(tree, "title", 1) or _join_texts(tree, "h1", 1)
-    # Before the body is extracted, which may remove elements from the tree.
-    fields = {
-        "headings": _join_texts(tree, _HEADINGS),
-        "strong": _join_texts(tree, "b, strong"),
-        "url": _find_address(tree),
-    }
+    fields = _read_fields(tree)  # before the body is extracted, which may remove elements from the tree
     body = _extract_body(source, tree)
     if not body and not title:
         raise EmptyFileError("no text in the page; give a page that has some")
     translations = _find_translations(tree)
     meta = {"translations": translations} if translations else {}
-    shown_fields = {name: text for name, text in fields.items() if text}
-    return Document(id, body, _find_language(tree), title, shown_fields, meta)
+    return Document(id, body, _find_language(tree), title, fields, meta)
+
+
+def _read_fields(tree: Any) -> dict[str, str]:
+    """Return the headings, the words in bold and the address of a page, those that it has."""
+    fields = {
+        "headings": _join_texts(tree, _HEADINGS),
+        "strong": _join_texts(tree, "b, strong"),
+        "url": _find_address(tree),
+    }
+    return {name: text for name, text in fields.items() if text}
 
 
 def _decode_page(data: bytes) -> str:

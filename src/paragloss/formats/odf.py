@@ -31,10 +31,11 @@ def read_odf(path: PathLike, *, id: str = "") -> Document:
     # Invisible elements are listed as well, so that paragraphs inside them are not taken for outermost ones.
     for block in archive.read_part_elements("content.xml", ("p", "h", *_INVISIBLE_TAGS)):
         text = "".join(_read_text(block)).strip()
-        if text and block.tag in ("p", "h"):
-            lines.append(text)
-            if block.tag == "h":
-                headings.append(text)
+        if not text or block.tag in _INVISIBLE_TAGS:
+            continue
+        lines.append(text)
+        if block.tag == "h":
+            headings.append(text)
     return archive.make_document(
         id,
         "\n".join(lines),

@@ -67,12 +67,14 @@ def write_messages(root: Any, writer: MemberWriter, first_message: int) -> Mailb
     :param root: the folder, a `pypff.folder`
     :param writer: writes each message as a `.eml` file
     :param first_message: the number of the first message to write, counted from 0 in the order of folders
-    :return: where the next part begins, and what could not be read
+    :return: the number of the first message of the next part, None if there is none, and what could not be read
     """
     failures: Counter[tuple[str, str]] = Counter()  # by folder and reason
     next_message = None
     for number, message_place in enumerate(_list_messages(root, first_message), first_message):
-        if number - first_message >= MESSAGES_PER_PART or writer.bytes_written >= BYTES_PER_PART:
+        n_written = number - first_message
+        is_part_full = n_written >= MESSAGES_PER_PART or writer.bytes_written >= BYTES_PER_PART
+        if is_part_full:
             next_message = number
             break
         try:

@@ -123,7 +123,7 @@ class SandboxedReader:
 
         :return: the answer, or the failure that the process reports or that ended it
         """
-        max_starts = 2
+        max_starts = 2  # a process that has grown ends once; a new one that ends at once is broken
         for _ in range(max_starts):
             process = self._get_process()
             answer = _exchange_with(process, request)
@@ -246,7 +246,9 @@ def _exchange_with(process: subprocess.Popen[bytes], request: Request) -> Answer
         return None
     finally:
         deadline.cancel()
-    return None if answer is None else dict(answer)
+    if answer is None:
+        return None
+    return dict(answer)
 
 
 def _explain_exit(exit_code: int, request: Request) -> str:

@@ -234,7 +234,7 @@ def _read_binary_word(stream: BinaryIO, path: PathLike, number: int) -> str:
 
     :param stream: the file, at the beginning of the word
     :param path: the file's path, which errors name
-    :param number: how many words were read before, for the messages of errors
+    :param number: how many words were read before; errors say so
     :raises EOFError: if the file ends before the blank
     :raises InputError: if the word is too long or not UTF-8
     """
