@@ -57,18 +57,27 @@ def minimise(
     direction = -gradient
     step = 1.0 / (1.0 + float(gradient.norm()))
     for _ in range(iterations):
-        gradient = best.gradient
-        direction, slope = _turn_downhill(direction, gradient)
+        direction, slope = _turn_downhill(direction, best.gradient)
         if slope == 0:
             break
         lower = _search_line(objective, best, direction, slope, step, searches)
         if lower is None:
             break
+        direction = _conjugate_direction(direction, best.gradient, lower.gradient)
+        step = _choose_trial_step(lower, slope, next_slope=float(lower.gradient @ direction))
         best = lower
-        polak_ribiere = float(best.gradient @ (best.gradient - gradient)) / float(gradient @ gradient)
-        direction = max(polak_ribiere, 0.0) * direction - best.gradient
-        step = _choose_trial_step(best, slope, float(best.gradient @ direction))
     return _bound_distance(start, best.point, reach)
+
+
+def _conjugate_direction(direction: torch.Tensor, gradient: torch.Tensor, new_gradient: torch.Tensor) -> torch.Tensor:
+    """Return the next direction by the rule of Polak and Ribière: downhill, mixed with the direction before.
+
+    :param direction: the direction before
+    :param gradient: of the objective where the search along it began
+    :param new_gradient: where it ended
+    """
+    share_of_last = float(new_gradient @ (new_gradient - gradient)) / float(gradient @ gradient)
+    return max(share_of_last, 0.0) * direction - new_gradient
 
 
 def _turn_downhill(direction: torch.Tensor, gradient: torch.Tensor) -> tuple[torch.Tensor, float]:

@@ -122,19 +122,31 @@ def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], rid
     :param ridge: in units of the mean variance of a view
     """
     views_per_concept = np.bincount(np.concatenate(list(concepts)))
-    size = sum(view.shape[1] for view in views)
-    sums = np.zeros((len(views_per_concept), size))  # over the views of each concept
-    own_covariance = np.zeros((size, size))
-    shared_ridge = np.zeros((size, size))  # the part of the ridge that belongs to B
-    start = 0
+    own_blocks, shared_ridges = [], []  # of each view, (width, width)
     for view, concept_of_row in zip(views, concepts, strict=True):
         width = view.shape[1]
-        columns = slice(start, start + width)
-        n_views = views_per_concept[concept_of_row]  # (documents,)
-        sums[concept_of_row, columns] = view / np.sqrt(n_views)[:, None]
         covariance = view.T.astype(np.float64) @ view
         view_ridge = ridge * np.trace(covariance) / width * np.eye(width)
-        own_covariance[columns, columns] = covariance + view_ridge
-        shared_ridge[columns, columns] = view_ridge * np.mean(1 / n_views)
-        start += width
-    return _Covariances(sums.T @ sums + shared_ridge, own_covariance)
+        own_blocks.append(covariance + view_ridge)
+        n_views = views_per_concept[concept_of_row]  # (documents,)
+        shared_ridges.append(view_ridge * np.mean(1 / n_views))
+    sums = _sum_by_concept(views, concepts, views_per_concept)  # (concepts, width of all views)
+    shared_covariance = sums.T @ sums + scipy.linalg.block_diag(*shared_ridges)
+    return _Covariances(shared_covariance, scipy.linalg.block_diag(*own_blocks))
+
+
+def _sum_by_concept(
+    views: Sequence[Floats], concepts: Sequence[Integers], views_per_concept: Integers
+) -> npt.NDArray[np.float64]:
+    """Return for each concept its documents of all views side by side, divided by the root of how many it has.
+
+    A view without a document of the concept has zeros: (concepts, width of all views).
+    """
+    sums = np.zeros((len(views_per_concept), sum(view.shape[1] for view in views)))
+    start = 0
+    for view, concept_of_row in zip(views, concepts, strict=True):
+        stop = start + view.shape[1]
+        n_views = views_per_concept[concept_of_row]  # (documents,)
+        sums[concept_of_row, start:stop] = view / np.sqrt(n_views)[:, None]
+        start = stop
+    return sums

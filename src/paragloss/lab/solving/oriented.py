@@ -172,37 +172,39 @@ def _solve_panel(
 ) -> Floats:
     """Solve A X = B for at most PANEL columns together by preconditioned conjugate gradients.
 
-    The letters are those of the textbook: X solution, R residual, P search directions, D the inverse diagonal of A. All
-    are arrays (size, columns), and products of two of them are taken column by column. A column that has reached its
-    tolerance stays as it is.
+    All matrices are (size, columns), and each column is a system of its own. A column that has reached its tolerance
+    stays as it is.
 
     :param apply: multiplies A by columns
     :param right: B, (size, columns)
-    :param scale: D, (size, 1)
+    :param scale: the inverse diagonal of A, (size, 1)
     :param start: where X starts, (size, columns)
     :param tolerance: a column is solved when its residual is below this part of its right side
     :param max_steps: steps at most
     :return: X
     """
-    X = start.copy()
-    R = right - apply(X) if start.any() else right.copy()
-    P = scale * R
-    RDR = _dot_columns(R, P)
+    solution = start.copy()
+    residual = right.copy()
+    if start.any():
+        residual -= apply(start)
+    search = scale * residual  # the direction in which each column is searched
+    residual_norms = _dot_columns(residual, search)  # (columns,) squared, in the metric of `scale`
     buffer = np.empty_like(right)  # for products: passes over memory cost as much as applying A
     max_squared_residuals = tolerance**2 * _dot_columns(right, right)
     for _ in range(max_steps):
-        is_moving = _dot_columns(R, R) > max_squared_residuals  # (columns,)
+        is_moving = _dot_columns(residual, residual) > max_squared_residuals  # (columns,)
         if not is_moving.any():
             break
-        AP = apply(P)
-        step_lengths = _divide_where(is_moving, RDR, _dot_columns(P, AP))
-        X += np.multiply(P, step_lengths, out=buffer)
-        R -= np.multiply(AP, step_lengths, out=buffer)
-        DR = np.multiply(R, scale, out=buffer)
-        previous_RDR, RDR = RDR, _dot_columns(R, DR)
-        P *= _divide_where(is_moving, RDR, previous_RDR)
-        P += DR
-    return np.asarray(X, np.float32)
+        image = apply(search)
+        step_lengths = _divide_where(is_moving, residual_norms, _dot_columns(search, image))
+        solution += np.multiply(search, step_lengths, out=buffer)
+        residual -= np.multiply(image, step_lengths, out=buffer)
+        preconditioned = np.multiply(residual, scale, out=buffer)
+        previous_norms = residual_norms
+        residual_norms = _dot_columns(residual, preconditioned)
+        search *= _divide_where(is_moving, residual_norms, previous_norms)
+        search += preconditioned
+    return np.asarray(solution, np.float32)
 
 
 def _divide_where(condition: npt.NDArray[np.bool_], numerators: Floats, denominators: Floats) -> Floats:

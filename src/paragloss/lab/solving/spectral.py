@@ -144,7 +144,8 @@ def _find_largest_of_dense(matrix: npt.NDArray[np.float64], k: int) -> tuple[Flo
 def _has_converged(coupling: Floats, values: Floats, newest: Floats, tolerance: float) -> bool:
     """Tell whether all residuals of approximate eigenvectors are small.
 
-    The residual of an eigenvector is what its part in the newest block adds outside the basis.
+    The residual of an eigenvector is what the operator makes of it outside the basis. Only its part in the newest block
+    has any, because the products of the older blocks lie in the basis.
 
     :param coupling: (block, block) the triangle of the next block, from `_orthonormalize`
     :param values: (k,) eigenvalues
@@ -152,7 +153,7 @@ def _has_converged(coupling: Floats, values: Floats, newest: Floats, tolerance: 
     :param tolerance: how large a residual may be, as a part of its eigenvalue
     """
     residuals = np.linalg.norm(coupling @ newest, axis=0)
-    bounds = tolerance * np.maximum(values, 1e-6 * values[0])
+    bounds = tolerance * np.maximum(values, 1e-6 * values[0])  # eigenvalues of zero are noise
     return bool(np.all(residuals <= bounds))
 
 
@@ -164,15 +165,16 @@ def _orthonormalize(columns: Floats, basis: Floats, random: np.random.Generator)
     :param columns: (size, block)
     :param basis: (vectors, size), orthonormal
     :param random: makes the random directions
-    :return: the orthonormal columns, and the triangle (block, block) that makes the old ones of them
+    :return: the orthonormal columns q, and an upper triangle (block, block): q @ triangle is what the columns have
+        outside the basis
     """
-    longest = np.linalg.norm(columns, axis=0).max(initial=0.0)
-    columns = columns - basis.T @ (basis @ columns)
-    q, triangle = np.linalg.qr(columns)
-    is_dependent = np.abs(np.diag(triangle)) <= 1e-5 * longest
-    if is_dependent.any() or longest == 0:
-        q[:, is_dependent] = random.standard_normal((len(q), int(is_dependent.sum())))
-    for _ in range(2):  # once leaves rounding errors of the size of what was subtracted
+    outside_basis = columns - basis.T @ (basis @ columns)
+    q, triangle = np.linalg.qr(outside_basis)
+    greatest_length = np.linalg.norm(columns, axis=0).max(initial=0.0)
+    is_mixture = np.abs(np.diag(triangle)) <= 1e-5 * greatest_length  # (block,)
+    q[:, is_mixture] = random.standard_normal((len(q), int(is_mixture.sum())))
+    # A second round, because one leaves rounding errors of the size of what was subtracted.
+    for _ in range(2):
         q -= basis.T @ (basis @ q)
         q, _ = np.linalg.qr(q)
     return np.ascontiguousarray(q, np.float32), triangle

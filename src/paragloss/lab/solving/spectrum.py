@@ -184,6 +184,10 @@ class _RitzPairs(NamedTuple):
     values: npt.NDArray[np.float64]  # (columns,)
     vectors: npt.NDArray[np.float64]  # (columns, columns) coefficients of the basis, a column for each eigenvalue
 
+    def sum_largest(self, n: int) -> float:
+        """Add up the n largest eigenvalues."""
+        return float(self.values[:n].sum())
+
 
 class _Basis:
     """A growing orthonormal basis V of concept directions, with the solves and the products of M that it needs."""
@@ -200,11 +204,16 @@ class _Basis:
         self.rank = rank
         self.solve_tolerance = solve_tolerance
         self.sizes = _choose_sizes(regression.concepts, rank)
-        self.V = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns)
-        self.MV = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns)
-        self.B = self.arrays.zeros(regression.terms, 0)  # (terms, columns)
+        self.V = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns) the basis
+        self.MV = self.arrays.zeros(regression.concepts, 0)  # (concepts, columns) M V
+        self.B = self.arrays.zeros(regression.terms, 0)  # (terms, columns) the ridge solutions for V
         self.solved = 0  # columns solved for so far, also those that are no longer in the basis
         self.expansions = 0  # how often residuals were added
+
+    @property
+    def can_expand(self) -> bool:
+        """Whether another expansion by residuals is possible and allowed."""
+        return self.V.shape[1] < self.sizes.limit and self.expansions < MAX_EXPANSIONS
 
     def add(self, block: Dense) -> None:
         """Extend the basis by orthonormal columns, and solve for them."""
@@ -264,13 +273,10 @@ def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterato
     :param guide: (concepts, columns) the good directions, orthonormal
     :param tolerance: residuals gain little if they raise the sum of the leading eigenvalues by less than this part
     """
-    for first_column in range(0, guide.shape[1], PANEL):
-        panel = guide[:, first_column : first_column + PANEL]
-        basis.add(orthonormalize(basis.arrays, panel, basis.V))
-        yield
+    yield from _add_in_panels(basis, guide)
     ritz = basis.find_ritz_pairs()
-    while basis.V.shape[1] < basis.sizes.limit and basis.expansions < MAX_EXPANSIONS:
-        captured = float(ritz.values[: basis.rank].sum())
+    while basis.can_expand:
+        captured = ritz.sum_largest(basis.rank)
         ritz = _make_room(basis, ritz)
         new_directions = orthonormalize(basis.arrays, _take_largest_residuals(basis, ritz), basis.V)
         if not new_directions.shape[1]:
@@ -279,9 +285,17 @@ def _grow_by_residuals(basis: _Basis, guide: Dense, tolerance: float) -> Iterato
         basis.expansions += 1
         yield
         ritz = basis.find_ritz_pairs()
-        new_captured = float(ritz.values[: basis.rank].sum())
+        new_captured = ritz.sum_largest(basis.rank)
         if new_captured - captured < tolerance * new_captured:
             return
+
+
+def _add_in_panels(basis: _Basis, directions: Dense) -> Iterator[None]:
+    """Extend a basis by directions, (concepts, columns), PANEL at a time; control returns after each panel."""
+    for first_column in range(0, directions.shape[1], PANEL):
+        panel = directions[:, first_column : first_column + PANEL]
+        basis.add(orthonormalize(basis.arrays, panel, basis.V))
+        yield
 
 
 def _make_room(basis: _Basis, ritz: _RitzPairs) -> _RitzPairs:
