@@ -54,15 +54,25 @@ def learn_adversarial_rotation(
     best_mapping, best_cosine = np.eye(dim, dtype=np.float32), -np.inf
     for _ in range(epochs):
         for _ in range(steps):
-            _update_both(mapping, discriminator, sampler, learning_rate)
+            _update_discriminator_and_map(mapping, discriminator, sampler, learning_rate)
         epoch_mapping = mapping.detach().numpy().copy()
         mapped = make_unit_rows(source[:MEASURED_WORDS] @ epoch_mapping)
         cosine = measure_mean_cosine(mapped, target[:MEASURED_WORDS])
-        learning_rate *= RATE_DECAY if cosine >= best_cosine else RATE_DECAY_AFTER_LOSS
+        learning_rate = _decay_rate(learning_rate, has_fallen=cosine < best_cosine)
         if cosine > best_cosine:
             best_mapping, best_cosine = epoch_mapping, cosine
     # The updates only stay near the rotations; the nearest one has the same singular vectors.
     return learn_rotation(np.eye(dim, dtype=np.float32), best_mapping)
+
+
+def _decay_rate(learning_rate: float, *, has_fallen: bool) -> float:
+    """Return the learning rate of the next epoch.
+
+    :param has_fallen: whether the mean cosine is now lower than its best so far
+    """
+    if has_fallen:
+        return learning_rate * RATE_DECAY_AFTER_LOSS
+    return learning_rate * RATE_DECAY
 
 
 class _PairSampler:
@@ -84,10 +94,13 @@ class _PairSampler:
         return torch.cat([self._source[source_words] @ mapping, self._target[target_words]])
 
 
-def _update_both(mapping: torch.Tensor, discriminator: _Discriminator, sampler: _PairSampler, rate: float) -> None:
+def _update_discriminator_and_map(
+    mapping: torch.Tensor, discriminator: _Discriminator, sampler: _PairSampler, rate: float
+) -> None:
     """Train the discriminator for some steps and the map for one step, in place.
 
-    The map is then moved towards the nearest rotation.
+    The discriminator learns the labels of the words, the map the opposite ones. The map is then moved towards the
+    nearest rotation.
 
     :param mapping: (dim, dim) the map of source words
     :param discriminator: tells mapped source words from target words

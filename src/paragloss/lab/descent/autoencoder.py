@@ -327,9 +327,9 @@ class _TranslationLoss(NamedTuple):
         :param rows: concept numbers
         :param langs: for each of them the number of the language
         """
-        state = encode(self.machines, self.corpus.read(rows, langs))  # (rows, code)
+        state = encode(self.machines, self.corpus.read(rows, langs))  # (rows, width of the code)
         layers = list(zip(self.machines, self.decoder, strict=True))
-        for machine, weight in reversed(layers[1:]):  # down again
+        for machine, weight in reversed(layers[1:]):  # from the code down to the bottom layer
             state = torch.sigmoid(state @ weight.T + machine.visible_bias)
         bottom, bottom_weight = layers[0]
         logits = state @ bottom_weight.T + bottom.visible_bias
@@ -349,23 +349,34 @@ class _TranslationLoss(NamedTuple):
 def cross_entropy(logits: torch.Tensor, corpus: Corpus, rows: Rows) -> torch.Tensor:
     """Compute the mean cross-entropy between a concept's words in each language and a softmax over that language.
 
-    The mean is over all texts of the concepts: that of a text is log(sum over terms of exp(logit)) - sum over its words
-    of share x logit.
+    The mean is over all texts of the concepts. The cross-entropy of a text is log(sum over terms of exp(logit)), its
+    normalizer, minus the sum over its words of share x logit.
 
     :param logits: (rows, terms) a log-likelihood of each term of all languages, up to a number per row and language
     :param rows: concept numbers
     """
     total = logits.new_zeros(())
     for lang, block in enumerate(corpus.blocks):
-        entries = block[rows].tocoo()
-        row_of_word = torch.from_numpy(entries.row.astype(np.int64))
-        term_of_word = torch.from_numpy(entries.col.astype(np.int64))
-        word_shares = torch.from_numpy(entries.data).to(logits.dtype) / corpus.words_per_text
         is_present = torch.from_numpy(corpus.has_text[rows, lang])  # (rows,)
-        normalizers = logits[:, corpus.bounds[lang] : corpus.bounds[lang + 1]].logsumexp(1)  # (rows,)
-        total = total + normalizers[is_present].sum() - (word_shares * logits[row_of_word, term_of_word]).sum()
+        lang_logits = logits[:, corpus.bounds[lang] : corpus.bounds[lang + 1]]
+        normalizers = lang_logits.logsumexp(1)  # (rows,)
+        total = total + normalizers[is_present].sum()
+        total = total - _sum_word_logits(logits, block[rows], corpus.words_per_text)
     n_texts = int(corpus.has_text[rows].sum())
     return total / max(n_texts, 1)
+
+
+def _sum_word_logits(logits: torch.Tensor, texts: sp.csr_matrix, words_per_text: int) -> torch.Tensor:
+    """Add up share x logit over all words of some texts.
+
+    :param logits: (texts, terms)
+    :param texts: (texts, terms) counts of the words, which add up to `words_per_text` in each text
+    """
+    entries = texts.tocoo()
+    text_of_word = torch.from_numpy(entries.row.astype(np.int64))
+    term_of_word = torch.from_numpy(entries.col.astype(np.int64))
+    shares = torch.from_numpy(entries.data).to(logits.dtype) / words_per_text
+    return (shares * logits[text_of_word, term_of_word]).sum()
 
 
 def _alternate_languages(has_text: npt.NDArray[np.bool_]) -> Rows:

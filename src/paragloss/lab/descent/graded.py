@@ -60,7 +60,8 @@ def make_task(
 ) -> Task:
     """Make a task of term weights of texts and their grades, on a device.
 
-    Each judgment gets a key, by which `_sample` finds out how many judged documents stand before an unjudged one.
+    Each judgment gets a key, which orders the judgments by query, and then by how many unjudged documents stand before
+    the judged one. By these keys `_sample` finds out how many judged documents stand before an unjudged one.
 
     :param queries: (queries, terms), in language `source`
     :param documents: (documents, terms), in language `target`
@@ -165,27 +166,41 @@ def pair_documents(task: Task, query_numbers: torch.Tensor, negatives: int, *, p
 
     :param query_numbers: (queries,) which queries
     :param pool: if positive, the random documents of all queries are drawn from so many documents
-    :return: the pairs, query by query, first those with judged documents and then those with random ones
+    :return: the pairs with judged documents, query by query, and then those with random ones
     """
     judged = select(task.judged, query_numbers)
     positions = torch.arange(len(query_numbers), device=query_numbers.device)  # of the queries in the batch
-    query_positions = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
-    document_ids, grades = judged.ids.long(), judged.weights.long()  # (judged pairs,)
+    rows = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))  # (judged pairs,)
+    document_ids = judged.ids.long()
+    grades = judged.weights.long()
     if negatives:
-        sampled = _sample(task, query_numbers, negatives)
-        if 0 < pool < _count(task.documents):
-            sampled = _sample_from_pool(task, judged, sampled, pool)
-        query_positions = torch.cat([query_positions, positions.repeat_interleave(negatives)])
+        sampled = _sample_negatives(task, query_numbers, judged, negatives, pool)  # (queries, negatives)
+        rows = torch.cat([rows, positions.repeat_interleave(negatives)])
         document_ids = torch.cat([document_ids, sampled.flatten()])
         grades = torch.cat([grades, grades.new_zeros(sampled.numel())])
     distinct_documents, columns = torch.unique(document_ids, return_inverse=True)
-    return BatchPairs(distinct_documents, query_positions * len(distinct_documents) + columns, grades)
+    cells = rows * len(distinct_documents) + columns
+    return BatchPairs(distinct_documents, cells, grades)
+
+
+def _sample_negatives(task: Task, query_numbers: torch.Tensor, judged: Bags, n: int, pool: int) -> torch.Tensor:
+    """Draw n documents without a judgment for each query, from all documents or from a pool: (queries, n).
+
+    :param query_numbers: (queries,) which queries
+    :param judged: the judged documents of these queries
+    :param pool: size of the pool; 0 for none
+    """
+    sampled = _sample(task, query_numbers, n)
+    if 0 < pool < _count(task.documents):
+        return _sample_from_pool(task, judged, sampled, pool)
+    return sampled
 
 
 def _sample(task: Task, query_numbers: torch.Tensor, n: int) -> torch.Tensor:
     """Draw n documents without a judgment for each query: (queries, n) document numbers.
 
-    The unjudged document of rank r has number r plus the number of judged documents before it.
+    The unjudged document of rank r (from 0) has number r plus the number of judged documents before it. These are the
+    judgments of its query whose keys are not above that of rank r, see `make_task`.
 
     :param query_numbers: (queries,) which queries
     """

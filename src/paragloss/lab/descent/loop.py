@@ -213,22 +213,32 @@ class _Descent:
         :param name: of the parameter
         :param rate: learning rate
         """
-        parameter, epsilon = self.parameters[name], self.settings.epsilon
-        first_moment, second_moment = self.moments[name]
         step = self.n_steps + 1
         bias_correction = (1 - BETAS[1] ** step) ** 0.5 / (1 - BETAS[0] ** step)
         corrected_rate = rate * bias_correction
-        if not gradient.is_sparse:
-            _update_moments(first_moment, second_moment, gradient)
-            parameter.addcdiv_(first_moment, second_moment.sqrt().add_(epsilon), value=-corrected_rate)
+        if gradient.is_sparse:
+            self._update_rows_by_adam(name, gradient, corrected_rate)
             return
-        rows, row_gradients = gradient.indices()[0], gradient.values()
-        row_first, row_second = first_moment.index_select(0, rows), second_moment.index_select(0, rows)
-        _update_moments(row_first, row_second, row_gradients)
+        first_moment, second_moment = self.moments[name]
+        _update_moments(first_moment, second_moment, gradient)
+        deviation = second_moment.sqrt().add_(self.settings.epsilon)
+        self.parameters[name].addcdiv_(first_moment, deviation, value=-corrected_rate)
+
+    def _update_rows_by_adam(self, name: str, gradient: torch.Tensor, corrected_rate: float) -> None:
+        """Change the rows of one parameter and of its moments that a sparse gradient has.
+
+        :param name: of the parameter
+        :param corrected_rate: learning rate, corrected for the moments' start at zero
+        """
+        rows = gradient.indices()[0]
+        first_moment, second_moment = self.moments[name]
+        row_first = first_moment.index_select(0, rows)
+        row_second = second_moment.index_select(0, rows)
+        _update_moments(row_first, row_second, gradient.values())
         first_moment.index_copy_(0, rows, row_first)
         second_moment.index_copy_(0, rows, row_second)
-        change = row_first.div_(row_second.sqrt_().add_(epsilon))
-        parameter.index_add_(0, rows, change, alpha=-corrected_rate)
+        change = row_first.div_(row_second.sqrt_().add_(self.settings.epsilon))
+        self.parameters[name].index_add_(0, rows, change, alpha=-corrected_rate)
 
 
 def _update_moments(first: torch.Tensor, second: torch.Tensor, gradient: torch.Tensor) -> None:
