@@ -79,18 +79,28 @@ def count(
     :return: counts by language, and the number of concepts
     :raises ModelError: if a language has no text, or fewer than two concepts are left
     """
-    concepts_by_lang = {}
-    for lang in _choose_languages(aligned, langs):
-        concepts_by_lang[lang] = np.flatnonzero([lang in concept.texts for concept in aligned])
+    concepts_by_lang = _drop_rare_concepts(_list_concepts(aligned, langs), len(aligned), min_langs)
     counts_by_lang = {}
-    for lang, concepts in _drop_rare_concepts(concepts_by_lang, len(aligned), min_langs).items():
+    for lang, concepts in concepts_by_lang.items():
         counts_by_lang[lang] = _count_language(aligned, lang, concepts, stem, lengths, force_lengths)
     allowed_by_lang = {lang: counts.concepts[counts.has_allowed_length] for lang, counts in counts_by_lang.items()}
+    used_by_lang = _drop_rare_concepts(allowed_by_lang, len(aligned), min_langs)
     counted = {}
-    for lang, concepts in _drop_rare_concepts(allowed_by_lang, len(aligned), min_langs).items():
+    for lang, concepts in used_by_lang.items():
         counts = counts_by_lang.pop(lang)  # memory of a language is freed as soon as its vocabulary is chosen
         counted[lang] = _choose_vocabulary(lang, counts, concepts, max_terms, min_df, stem)
     return _renumber_concepts(counted, len(aligned), min_langs)
+
+
+def _list_concepts(aligned: Aligned, langs: Sequence[str] | None) -> dict[str, Integers]:
+    """Return for each language the numbers of the concepts that have a text in it.
+
+    :param langs: these languages only; None for all
+    """
+    concepts_by_lang = {}
+    for lang in _choose_languages(aligned, langs):
+        concepts_by_lang[lang] = np.flatnonzero([lang in concept.texts for concept in aligned])
+    return concepts_by_lang
 
 
 def _count_language(
@@ -182,16 +192,17 @@ def _drop_rare_concepts(
 
     :param concepts_by_lang: the concept of each document of each language
     :param n_concepts: number of all concepts
+    :return: likewise, for the documents that are kept
     """
     languages_per_concept = np.zeros(n_concepts, np.int64)
     for concepts in concepts_by_lang.values():
         languages_per_concept[concepts] += 1
-    frequent_concepts = {}
+    kept_by_lang = {}
     for lang, concepts in concepts_by_lang.items():
-        is_frequent = languages_per_concept[concepts] >= min_langs
-        if is_frequent.any():
-            frequent_concepts[lang] = concepts[is_frequent]
-    return frequent_concepts
+        has_enough_langs = languages_per_concept[concepts] >= min_langs  # (documents,)
+        if has_enough_langs.any():
+            kept_by_lang[lang] = concepts[has_enough_langs]
+    return kept_by_lang
 
 
 def _check_lengths(n_terms: Integers, lengths: tuple[int, int], *, force: bool) -> npt.NDArray[np.bool_]:

@@ -31,21 +31,23 @@ class Candidates(NamedTuple):
 
 
 def split_folds(count: int, *, parts: int, max_items: int, seed: int) -> list[Integers]:
-    """Deal items at random into `parts` folds of equal size; return only as many folds as hold `max_items` items.
+    """Deal items at random into `parts` folds of equal size, and return the first folds: enough for `max_items` items.
 
     :param count: number of items
+    :param parts: number of folds; there are fewer if there are fewer items
+    :param max_items: folds are left out once those before them hold so many items
     :return: item numbers of each fold, ascending
     """
     order = np.random.default_rng(seed).permutation(count)
-    folds: list[Integers] = []
-    n_items = 0  # in these folds
-    for start in range(min(parts, count)):
-        fold = np.sort(order[start::parts])
+    folds = [np.sort(order[start::parts]) for start in range(min(parts, count))]
+    selected = folds[:1]
+    n_items = 0  # in the folds after the first, the next one included
+    for fold in folds[1:]:
         n_items += len(fold)
-        if folds and n_items - len(folds[0]) >= max_items:
+        if n_items >= max_items:
             break
-        folds.append(fold)
-    return folds
+        selected.append(fold)
+    return selected
 
 
 def rank_candidates(scores: Floats, depth: int) -> Iterator[Candidates]:

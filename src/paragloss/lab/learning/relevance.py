@@ -43,14 +43,11 @@ def find_best_matches(
     df = np.bincount(texts.indices, minlength=texts.shape[1]).astype(np.float64)
     is_rare = _select_rare_terms(df, budget)
     if is_rare.all():
-        best_pairs = list(_search_in_blocks(weights, block, depth=1))
+        blocks = list(_search_in_blocks(weights, block, depth=1))
     else:
-        rare_weights = TermWeights(weights.queries[:, is_rare], weights.documents[:, is_rare])
-        best_pairs = []
-        for candidates in _search_in_blocks(rare_weights, block, depth=MAX_CANDIDATES):
-            best_pairs.append(_score_with_all_terms(candidates, weights).select_first(1))
-    queries = np.concatenate([pairs.queries for pairs in best_pairs])
-    documents = np.concatenate([pairs.documents for pairs in best_pairs])
+        blocks = list(_search_by_rare_terms(weights, is_rare, block))
+    queries = np.concatenate([pairs.queries for pairs in blocks])
+    documents = np.concatenate([pairs.documents for pairs in blocks])
     return distinct_rows[queries], distinct_rows[documents]
 
 
@@ -143,6 +140,17 @@ def _search_in_blocks(weights: TermWeights, block: int, depth: int) -> Iterator[
         yield _find_best_pairs(weights.queries[start:stop] @ postings, start, depth)
 
 
+def _search_by_rare_terms(weights: TermWeights, is_rare: npt.NDArray[np.bool_], block: int) -> Iterator[_ScoredPairs]:
+    """Yield for each text the best of the few texts that are most similar to it by the rare terms.
+
+    :param is_rare: (terms,) the terms that candidates are found by; all terms decide which one is best
+    :param block: number of scores computed at a time
+    """
+    rare_weights = TermWeights(weights.queries[:, is_rare], weights.documents[:, is_rare])
+    for candidates in _search_in_blocks(rare_weights, block, depth=MAX_CANDIDATES):
+        yield _score_with_all_terms(candidates, weights).select_first(1)
+
+
 def _score_with_all_terms(pairs: _ScoredPairs, weights: TermWeights) -> _ScoredPairs:
     """Return the pairs with scores that frequent terms count in as well."""
     products = weights.queries[pairs.queries].multiply(weights.documents[pairs.documents])
@@ -172,7 +180,8 @@ def _find_best_pairs(scores: sp.csr_matrix, start: int, depth: int) -> _ScoredPa
     scores.data[scores.indices == queries] = 0
     best = _find_row_maxima(scores)
     # Only scores close to the best are sorted. Half of the best score by rare terms may still win with all terms.
-    threshold = np.maximum(best if depth == 1 else best / 2, np.finfo(np.float32).tiny)
+    lowest = best if depth == 1 else best / 2
+    threshold = np.maximum(lowest, np.finfo(np.float32).tiny)
     is_candidate = scores.data >= np.repeat(threshold, lengths)
     candidates = _ScoredPairs(
         queries[is_candidate].astype(np.int64),

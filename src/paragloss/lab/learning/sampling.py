@@ -87,16 +87,28 @@ def draw_triples(source: TripleSource, per_positive: int, rng: np.random.Generat
     :param source: the judgments, prepared by `make_source`
     :param per_positive: how many triples each relevant document is in
     """
-    positive = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,) and so are all others
-    query, better = source.positives[positive].T
+    positives = np.repeat(np.arange(len(source.positives)), per_positive)  # (draws,) and so are all others
+    queries, better = source.positives[positives].T
     worse = _draw_any(source, better, rng)
-    is_unjudged = ~source.are_judged(query, worse)
-    n_lower = np.diff(source.bounds)[positive]
-    is_every_other = np.arange(len(positive)) % 2 == 0
-    takes_lower = is_every_other & (n_lower > 0)
-    lower_positions = source.bounds[positive] + (rng.random(len(positive)) * n_lower).astype(np.int64)
-    worse[takes_lower] = source.lower[lower_positions[takes_lower]]
-    return np.stack([query, better, worse])[:, is_unjudged | takes_lower]
+    is_unjudged = ~source.are_judged(queries, worse)
+    has_lower = np.diff(source.bounds)[positives] > 0
+    is_every_other = np.arange(len(positives)) % 2 == 0
+    takes_lower = is_every_other & has_lower
+    fractions = rng.random(len(positives))
+    worse[takes_lower] = _pick_lower(source, positives[takes_lower], fractions[takes_lower])
+    triples = np.stack([queries, better, worse])
+    return triples[:, is_unjudged | takes_lower]
+
+
+def _pick_lower(source: TripleSource, positives: Integers, fractions: npt.NDArray[np.float64]) -> Integers:
+    """Pick for each positive one of the documents that are judged lower: (positives,).
+
+    :param positives: numbers of positives that have such documents
+    :param fractions: where in the list of these documents the picked one is, from 0 to below 1
+    """
+    n_lower = np.diff(source.bounds)[positives]
+    offsets = (fractions * n_lower).astype(np.int64)
+    return np.asarray(source.lower[source.bounds[positives] + offsets])
 
 
 def _draw_any(source: TripleSource, better: Integers, rng: np.random.Generator) -> Integers:
