@@ -141,7 +141,7 @@ def test_triples_of_a_second_set_are_those_of_its_own_queries_and_documents():
     aligned = make_sentences(10, 0, ("en", "fr", "it"))
     judged = [judgments.from_aligned(aligned, source="en", target=lang, query_kind="text") for lang in ("fr", "it")]
     vocabularies = pairs.build_vocabularies(judged, max_terms=100, min_df=1)
-    words = knrm._TableWords.number(vocabularies, shared=False)
+    words = knrm._TableWords.assign_rows(vocabularies, shared=False)
     training_set = knrm._TrainingSet([knrm._count_judged(judged_set, words, False, 1) for judged_set in judged], 8)
     query_rows, right, wrong = training_set.draw_triples(np.random.default_rng(0))
     np.testing.assert_array_equal(query_rows, right)  # query i is answered by document i, in either set

@@ -81,16 +81,16 @@ def fit(
 ) -> BagEncoder:
     """Map every language onto one: `onto`, or that with most documents (ties: first in the alphabet).
 
-    `vectors` are used as they are given; without them, they are trained on each language's own texts
-    (`monolingual.train_word_vectors`). `dictionary` likewise; without one, the pairs are identical strings and words
-    that occur in the same concepts (`guess_word_pairs`), except for advrefine, which uses no pairs.
+    Without `vectors`, word vectors are trained on each language's own texts (`monolingual.train_word_vectors`). Without
+    a `dictionary`, the word pairs are identical strings and words that occur in the same concepts
+    (`guess_word_pairs`). The method advrefine uses no pairs.
 
     :param aligned: concepts with their texts in several languages
     """
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df)
     hub = _choose_hub(counted, onto)
+    train_vectors = partial(train_word_vectors, dim=dim, seed=seed, window=window, trainer=trainer)
     if vectors is None:
-        train_vectors = partial(train_word_vectors, dim=dim, seed=seed, window=window, trainer=trainer)
         vocabularies, spaces = _train_word_vectors(aligned, counted, train_vectors)
     else:
         vocabularies, spaces = _select_given_vectors(counted, vectors)
@@ -160,7 +160,8 @@ def _map_all(
     qualities: dict[str, MapQuality] = {}
     for lang, pairs in pairs_by_lang.items():
         source_map, hub_map = _learn_map(spaces[lang], spaces[hub], pairs, seed=seed, **mapping)
-        mapped_source, mapped_hub = spaces[lang] @ source_map, spaces[hub] @ hub_map
+        mapped_source = spaces[lang] @ source_map
+        mapped_hub = spaces[hub] @ hub_map
         if len(spaces) == 2:
             tables = {lang: mapped_source, hub: mapped_hub}
         else:  # the hub must not move, because other languages are mapped onto it: Ammar et al. 2016, section 3.3

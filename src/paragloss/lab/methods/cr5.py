@@ -31,7 +31,7 @@ from paragloss.lab.solving.spectrum import (
     solve_iteratively,
 )
 from paragloss.ranking import find_nearest
-from paragloss.types import Aligned, Floats
+from paragloss.types import Aligned, Concept, Floats
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0)
 #: A regression on given vectors ends when its residual is this part of the right side.
@@ -132,12 +132,31 @@ def count_texts(
         aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths, force_lengths=force_lengths
     )
     blocks = [Block(part.weigh_terms(), part.concepts) for part in counted.values()]
-    solver_used = choose_solver(solver, blocks, device)
-    if solver == "auto" and solver_used == "early" and has_unpaired_languages(counted):
+    return CountedRegression(
+        counted,
+        blocks,
+        concepts=n_concepts,
+        rank=min(dim, n_concepts - 1),
+        seed=seed,
+        solver=_choose_solver(solver, counted, blocks, device),
+        device=device,
+    )
+
+
+def _choose_solver(
+    solver: str, counted: Mapping[str, CountedTexts], blocks: Sequence[Block], device: str | None
+) -> str:
+    """Return the solver itself, or for "auto" the one that is fast and good enough for these texts.
+
+    :param counted: the texts of each language, and `blocks` the same as training data
+    :param device: where it is computed; None for the default
+    """
+    chosen = choose_solver(solver, blocks, device)
+    if solver == "auto" and chosen == "early" and has_unpaired_languages(counted):
         # Danish and Russian that share no concept, joined through English: P@1 .623 and .590 (back) with "early",
         # .783 and .800 with "converged" (docs/understand/papers/cr5.md).
-        solver_used = "converged"
-    return CountedRegression(counted, blocks, n_concepts, min(dim, n_concepts - 1), seed, solver_used, device)
+        return "converged"
+    return chosen
 
 
 def has_unpaired_languages(counted: Mapping[str, CountedTexts]) -> bool:
@@ -263,23 +282,33 @@ def add_language(
     :param lang: code of the new language
     :return: a new encoder
     """
+    shared = _select_shared_concepts(encoder, aligned, lang)
+    stem = encoder.towers[encoder.langs[0]].vocabulary.stem
+    counted, _ = count(
+        shared, langs=[lang], min_langs=1, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths
+    )
+    texts = counted[lang]
+    targets = _average_vectors(encoder, shared)[texts.concepts]  # (texts, dim)
+    word_vectors = regress_on_vectors(texts.weigh_terms(), targets, lambda_=lambda_, device=device)
+    towers = {**encoder.towers, lang: Tower(texts.vocabulary, word_vectors)}
+    added_langs = dict(encoder.meta.get("added", {}))
+    added_langs[lang] = {"documents": len(texts.concepts), "lambda_": lambda_}
+    meta = {**encoder.meta, "added": added_langs}
+    return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
+
+
+def _select_shared_concepts(encoder: BagEncoder, aligned: Aligned, lang: str) -> list[Concept]:
+    """Select the concepts with a text in a new language and one in a language that the encoder knows.
+
+    :raises ModelError: if there is no such concept, or the encoder knows the language already
+    """
     known_langs = set(encoder.langs)
     if lang in known_langs:
         raise ModelError(f"the model knows {lang!r} already; it knows {', '.join(encoder.langs)}")
     shared = [concept for concept in aligned if lang in concept.texts and known_langs & concept.texts.keys()]
     if not shared:
         raise ModelError(f"no concept has a text in {lang!r} and one in {', '.join(encoder.langs)}: give some")
-    stem = encoder.towers[encoder.langs[0]].vocabulary.stem
-    counted, _ = count(
-        shared, langs=[lang], min_langs=1, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths
-    )
-    texts = counted[lang]
-    targets = _average_vectors(encoder, shared)[texts.concepts]
-    word_vectors = regress_on_vectors(texts.weigh_terms(), targets, lambda_=lambda_, device=device)
-    settings = {"documents": len(texts.concepts), "lambda_": lambda_}
-    meta = {**encoder.meta, "added": {**encoder.meta.get("added", {}), lang: settings}}
-    towers = {**encoder.towers, lang: Tower(texts.vocabulary, word_vectors)}
-    return BagEncoder(towers, weighting=encoder.weighting, epsilon=encoder.epsilon, meta=meta)
+    return shared
 
 
 def regress_on_vectors(rows: sp.csr_matrix, targets: Floats, *, lambda_: float, device: str | None) -> Floats:

@@ -93,14 +93,11 @@ def fit(
     :return: a reranker of documents in these languages
     """
     query_kind, judged_sets = _make_judged_sets(aligned, query)
-    train_vectors = partial(_get_encoder, published.open_bag_encoder(start) if start else None, dim=dim, seed=seed)
+    start_encoder = published.open_bag_encoder(start) if start else None
+    train_vectors = partial(_get_encoder, start_encoder, dim=dim, seed=seed)
     concept_folds = firststage.split_folds(len(aligned), parts=folds, max_items=queries, seed=seed)
-    candidate_lists: list[_CandidateList] = []
-    for number, fold in enumerate(concept_folds):
-        rng = np.random.default_rng([seed, number])
-        candidate_lists += _list_held_out(aligned, fold, judged_sets, train_vectors, depth, rng)
-        if progress is not None:
-            progress((number + 1) / (len(concept_folds) + 1), 0.0)
+    list_held_out = partial(_list_held_out, aligned, judged_sets, train_vectors, depth)
+    candidate_lists = _collect_candidates(list_held_out, concept_folds, seed, progress)
     if not any(candidates.is_real for candidates in candidate_lists):
         raise InputError(f"no text of {len(aligned)} concepts is found by its {query_kind}: give more to learn from")
     weights, loss = _learn_weights(candidate_lists, penalty)
@@ -128,20 +125,41 @@ def _get_encoder(start: BagEncoder | None, concepts: Aligned, *, dim: int, seed:
     return start or cr5.fit_space(concepts, dim=dim, seed=seed)
 
 
+def _collect_candidates(
+    list_held_out: Callable[[Integers, np.random.Generator], Iterator[_CandidateList]],
+    concept_folds: Sequence[Integers],
+    seed: int,
+    progress: Callable[[float, float], None] | None,
+) -> list[_CandidateList]:
+    """Collect the candidates of the concepts of all folds, and report the progress after each fold.
+
+    :param list_held_out: (fold, random numbers) -> the candidates of the concepts of the fold
+    :param concept_folds: numbers of the concepts of each fold
+    :param progress: called with the share of the work done
+    """
+    candidate_lists: list[_CandidateList] = []
+    n_steps = len(concept_folds) + 1  # the last one is the training of the vectors that are served
+    for number, fold in enumerate(concept_folds):
+        candidate_lists += list_held_out(fold, np.random.default_rng([seed, number]))
+        if progress is not None:
+            progress((number + 1) / n_steps, 0.0)
+    return candidate_lists
+
+
 def _list_held_out(
     aligned: Aligned,
-    fold: Integers,
     judged_sets: Sequence[JudgedCollection],
     train_vectors: Callable[[Aligned], BagEncoder],
     depth: int,
+    fold: Integers,
     rng: np.random.Generator,
 ) -> Iterator[_CandidateList]:
     """Yield the candidates of the concepts of a fold, found by an encoder that was trained on the other concepts.
 
-    :param fold: numbers of the concepts that are held out
     :param judged_sets: queries of all concepts, and their documents, of each pair of languages
     :param train_vectors: makes an encoder from concepts
     :param depth: candidates of each search
+    :param fold: numbers of the concepts that are held out
     :param rng: draws the simulated searches
     """
     held_out_ids = {aligned[i].id for i in fold}
@@ -156,7 +174,7 @@ def _make_reranker(encoder: BagEncoder, weights: _Weights, meta: dict[str, Any])
     :param encoder: its word vectors are used
     :param meta: how the model was made
     """
-    words = _TableWords.number({lang: tower.vocabulary for lang, tower in encoder.towers.items()}, shared=False)
+    words = _TableWords.assign_rows({lang: tower.vocabulary for lang, tower in encoder.towers.items()}, shared=False)
     table = kernel_features.normalize_rows(np.vstack([encoder.words(lang) for lang in words.vocabularies]))
     return Knrm(
         words.vocabularies,
@@ -390,7 +408,7 @@ def fit_judged(
     if not judged:
         raise InputError("no judgments to learn from")
     vocabularies = pairs.build_vocabularies(judged, max_terms=max_terms, min_df=min_df, stem=stem)
-    words = _TableWords.number(vocabularies, shared=shared)
+    words = _TableWords.assign_rows(vocabularies, shared=shared)
     counted_sets = [_count_judged(judged_set, words, negatives == "hard", difference) for judged_set in judged]
     training_set = _TrainingSet(counted_sets, per_positive)
     rng = np.random.default_rng(seed)
@@ -416,7 +434,7 @@ class _TableWords(NamedTuple):
     n_rows: int  # of the table
 
     @classmethod
-    def number(cls, vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> _TableWords:
+    def assign_rows(cls, vocabularies: Mapping[str, Vocabulary], *, shared: bool) -> _TableWords:
         """Assign the words of several languages to the rows of a table, one language after another.
 
         :param shared: whether words that several languages spell alike have the same row
@@ -546,7 +564,7 @@ def _count_judged(
 ) -> _CountedJudgments:
     """Count the words of a judged collection, and prepare its grades for drawing triples.
 
-    :param words: the words that are counted
+    :param words: the words that have a vector, which are those that are counted
     :param has_hard_negatives: whether unjudged documents are those similar to the relevant one
     :param difference: by how much the grades of a triple differ at least
     """
@@ -556,11 +574,11 @@ def _count_judged(
     if has_hard_negatives:
         vocabulary = words.vocabularies[document_lang]
         similarity_rows = weigh(vocabulary.counts(document_texts), vocabulary.idf, "tfidf")
-    return _CountedJudgments(
-        words.count_rows([query.text for query in judged.queries], query_lang),
-        words.count_rows(document_texts, document_lang),
-        sampling.make_source(pairs.make_grade_matrix(judged), similarity_rows, difference=difference),
-    )
+    query_counts = words.count_rows([query.text for query in judged.queries], query_lang)  # (queries, words)
+    document_counts = words.count_rows(document_texts, document_lang)  # (documents, words)
+    grades = pairs.make_grade_matrix(judged)  # (queries, documents)
+    source = sampling.make_source(grades, similarity_rows, difference=difference)
+    return _CountedJudgments(query_counts, document_counts, source)
 
 
 def _make_knrm(model: Ranker, words: _TableWords, meta: Mapping[str, Any]) -> Knrm:

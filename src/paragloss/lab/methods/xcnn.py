@@ -93,8 +93,9 @@ def fit(
 ) -> BagEncoder:
     """Learn an encoder: one language, the hub, alone, then each other language against the fixed vectors of the hub.
 
-    The hub learns from `clicks`; without them from pairs of a text and its best match by `relevance` among the
-    `monolingual` texts, or the titles of the concepts. `optimizer="cg"` is the paper's, with biases of -1 and -1.5.
+    The hub learns from `clicks`. Without clicks it learns from pairs of similar texts: each of the `monolingual` texts,
+    or of the concepts' titles if there are none, with its best match by `relevance`. `optimizer="cg"` is the paper's,
+    with biases of -1 (hub) and -1.5.
     """
     hub, *other_langs = _order_languages(aligned, hub)
     count_texts = partial(_count_texts, aligned, min_df=min_df, max_terms=max_terms, stem=stem)
@@ -102,7 +103,7 @@ def fit(
     hub_texts = count_texts(hub, [*monolingual, *chain.from_iterable(clicks)])
     hub_pairs = _pair_hub_texts(aligned, hub, hub_texts, monolingual, clicks, relevance) if hub_epochs else None
     towers = {hub: train(0, hub_texts.vocabulary, hub_pairs, bias=hub_bias, loss=hub_loss, epochs=hub_epochs)}
-    hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))
+    hub_vectors = _sum_hub_terms(hub_texts, towers[hub].table, len(aligned))  # (concepts, dim)
     for number, lang in enumerate(other_langs, 1):
         texts = count_texts(lang, [])
         pairs = _pair_with_hub(texts.counts, hub_vectors[texts.concepts], f"{lang} and {hub}")
@@ -244,8 +245,7 @@ def _train_tower(
 ) -> Tower:
     """Train the term vectors of one language. Without pairs they stay random.
 
-    :param number: of the language; each starts from other random numbers
-    :param vocabulary: the terms
+    :param number: number of the language; together with `seed` it decides the random numbers
     :param pairs: texts to learn from, with their counterparts
     :param bias: where all biases start
     :param batch: pairs in one step; `patience` is how many epochs without improvement end the training
@@ -256,7 +256,8 @@ def _train_tower(
     from paragloss.lab.descent.loop import TrainingSettings
 
     lang_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-    parameters = _make_parameters(len(vocabulary), dim, layers, bias, torch.Generator().manual_seed(lang_seed))
+    random = torch.Generator().manual_seed(lang_seed)
+    parameters = _make_parameters(len(vocabulary), dim, layers, bias, random)
     if pairs is not None:
         compute_loss = partial(contrast, loss=loss, scale=LOGISTIC_SCALE, negatives=negatives)
         training = TrainingSettings(epochs, lang_seed, learning_rate, optimizer, patience=patience, progress=progress)
