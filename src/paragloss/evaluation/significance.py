@@ -80,8 +80,9 @@ def compare(
 def _run_t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[float, float]:
     """Return half the width of the 95 % confidence interval of the mean gain, and the two-sided p-value.
 
-    The t-test would divide by a deviation of zero if all gains are equal. Equal scores are no evidence; a constant gain
-    is left to the randomisation test.
+    If all gains are equal, the t-test would divide by a deviation of zero. The interval is then a point, and p is 1 for
+    equal scores or a single query. For any other constant gain p is 0; how likely that is, is left to the randomisation
+    test.
 
     :param first_scores: (queries,)
     :param second_scores: (queries,) of the same queries
@@ -90,7 +91,7 @@ def _run_t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[fl
     n = len(gains)
     if np.all(gains == gains[:1]):
         is_without_evidence = n < 2 or gains[0] == 0
-        return 0.0, 1.0 if is_without_evidence else 0.0
+        return 0.0, float(is_without_evidence)
     margin = float(stats.t.ppf(0.975, n - 1) * gains.std(ddof=1) / np.sqrt(n))
     return margin, float(stats.ttest_rel(second_scores, first_scores).pvalue)
 

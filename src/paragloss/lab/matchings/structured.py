@@ -121,6 +121,14 @@ class _Weights(NamedTuple):
     max_score: float
 
 
+class _SearchedFields(NamedTuple):
+    """The fields of the index in which the alternatives of a query are looked up."""
+
+    index_fields: Integers  # (n_searched,) number of the field whose term ids are looked up
+    tf_fields: Integers  # (n_searched,) number of the field to whose tf occurrences add
+    tf_weights: Doubles  # (n_searched, n_alternatives) what an occurrence adds
+
+
 class _Occurrences(NamedTuple):
     """Where documents contain alternatives of a query; the arrays have an item for each entry in each document."""
 
@@ -267,16 +275,24 @@ class ClauseSearcher(StructuredSearcher):
     def _score_occurrences(
         self, lang: str, compiled: CompiledQuery, bags: CountedTerms, occurrences: _Occurrences
     ) -> Doubles:
-        """Divide the scores of documents among the occurrences of the query's alternatives in them: (n_occurrences,).
+        """Divide the scores of documents among the occurrences of the query's alternatives in them.
+
+        The score of a clause in a field is divided in proportion to what each occurrence adds to the tf.
 
         :param bags: the terms of the documents
+        :param occurrences: where these documents contain alternatives of the query
+        :return: (n_occurrences,) the part of each occurrence
         """
-        documents = occurrences.documents
-        fields, clauses = compiled.fields[occurrences.entries], compiled.clauses[occurrences.entries]
-        tf = _sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]  # of the whole clause
+        documents = occurrences.documents  # (n_occurrences,) and so are all others
+        fields = compiled.fields[occurrences.entries]
+        clauses = compiled.clauses[occurrences.entries]
+        clause_tf = _sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]
         norms = self._compute_norms(lang, bags)[documents, fields]
-        scores = compiled.clause_weights[fields, clauses] / (tf + norms) * occurrences.tf
-        return scores / compiled.max_score if self._proportional else scores
+        clause_weights = compiled.clause_weights[fields, clauses]
+        scores = clause_weights / (clause_tf + norms) * occurrences.tf
+        if self._proportional:
+            return scores / compiled.max_score
+        return scores
 
     def _sum_scores_by_word(
         self, query: Query, compiled: CompiledQuery, entries: Integers, scores: Doubles
@@ -350,28 +366,42 @@ class ClauseSearcher(StructuredSearcher):
         return alternatives.subword_shares * self._statistics.df_of(subword_ids)
 
     def _arrange_entries(self, alternatives: _Alternatives, query_weights: _Weights) -> CompiledQuery:
-        """List the entries of a query by their term ids, without those that count nothing."""
-        layout, tf_weights = self._statistics.layout, query_weights.alternatives
-        index_fields = np.flatnonzero(self._field_factors)  # (n_searched,) the fields whose ids are looked up
-        tf_fields = index_fields  # (n_searched,) the fields to whose tf they add
-        weights = np.tile(tf_weights, (len(index_fields), 1))  # (n_searched, n_alternatives)
-        if self.looks_inside:
-            index_fields = np.append(index_fields, layout.field(INNER))
-            tf_fields = np.append(tf_fields, layout.field("text"))
-            weights = np.vstack([weights, tf_weights * alternatives.subword_shares])
-        term_ids = layout.ids(index_fields[:, None], alternatives.hashes)  # (n_searched, n_alternatives)
-        rows, columns = np.nonzero(weights > 0)
+        """List the entries of a query by their term ids, without those that count nothing.
+
+        :param alternatives: the words of all clauses
+        :param query_weights: what an occurrence of each alternative counts, and the weights of the clauses
+        """
+        searched = self._list_searched_fields(alternatives, query_weights.alternatives)
+        term_ids = self._statistics.layout.ids(searched.index_fields[:, None], alternatives.hashes)
+        rows, columns = np.nonzero(searched.tf_weights > 0)  # searched field and alternative of each entry
         order = term_ids[rows, columns].argsort(kind="stable")
-        rows, columns = rows[order], columns[order]  # (n_entries,) field and alternative of each entry
+        rows = rows[order]
+        columns = columns[order]
         return CompiledQuery(
             term_ids=term_ids[rows, columns],
-            fields=tf_fields[rows],
-            is_subword=index_fields[rows] != tf_fields[rows],
+            fields=searched.tf_fields[rows],
+            is_subword=searched.index_fields[rows] != searched.tf_fields[rows],
             clauses=alternatives.clauses[columns],
             alternatives=columns,
-            tf_weights=weights[rows, columns],
+            tf_weights=searched.tf_weights[rows, columns],
             clause_weights=query_weights.clauses,
             max_score=query_weights.max_score,
+        )
+
+    def _list_searched_fields(self, alternatives: _Alternatives, tf_weights: Doubles) -> _SearchedFields:
+        """List the fields in which words are looked up: those with a weight, and the subword field if it is searched.
+
+        :param tf_weights: (n_alternatives,) what an occurrence as a word adds to the tf
+        """
+        fields = np.flatnonzero(self._field_factors)
+        weights = np.tile(tf_weights, (len(fields), 1))
+        if not self.looks_inside:
+            return _SearchedFields(fields, fields, weights)
+        layout = self._statistics.layout
+        return _SearchedFields(
+            index_fields=np.append(fields, layout.field(INNER)),
+            tf_fields=np.append(fields, layout.field("text")),
+            tf_weights=np.vstack([weights, tf_weights * alternatives.subword_shares]),
         )
 
     def _score_documents(self, lang: str, compiled: CompiledQuery, vectors: SparseRows) -> Doubles:
@@ -388,7 +418,13 @@ class ClauseSearcher(StructuredSearcher):
         return layout.unpack_rows(filter_entries(vectors, layout.with_lengths(compiled.term_ids)))
 
     def _find_occurrences(self, compiled: CompiledQuery, bags: CountedTerms) -> _Occurrences:
-        """Pair every term count of documents with the query's entries that have the same term id."""
+        """Pair every term count of documents with the query's entries that have the same term id.
+
+        Several entries have the same term id if several clauses have the same word.
+
+        :param compiled: the query, its entries sorted by their term ids
+        :param bags: the terms of documents with their counts, field by field of each document
+        """
         first_entries = compiled.term_ids.searchsorted(bags.ids, side="left")  # (n_counts,)
         entries_per_count = compiled.term_ids.searchsorted(bags.ids, side="right") - first_entries
         # Each pair is given by the position of a count in `bags` and of an entry in `compiled`; (n_occurrences,) both.
