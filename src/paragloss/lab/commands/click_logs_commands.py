@@ -101,7 +101,7 @@ def _write_scores(path: Path, query_by_text: Mapping[str, Query], relevance: Sco
 @app.command(rich_help_panel=MEASURING)
 def log(
     step: Annotated[str, typer.Argument(metavar="work", help="What to do: translate or clean.")],
-    judged: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
+    log_files: Annotated[str, typer.Argument(metavar="QUERIES,DOCUMENTS,JUDGMENTS", help="Or LOG,DOCUMENTS.")],
     out: Annotated[str, typer.Option(help="Folder for queries.jsonl and qrels.")] = "",
     translator_name: Annotated[str, typer.Option("--with", help="Translator, as in `paragloss translate`.")] = "",
     to: Annotated[str, typer.Option(help="Language to translate the queries into.")] = "",
@@ -122,12 +122,17 @@ def log(
         raise InputError(f"no work {step!r}; there is {', '.join(LOG_STEPS)}")
     if not out:
         raise InputError("no --out given: say which folder the queries and judgments go to")
-    original_log = data_files.read_judged_files("log", judged.split(","))
+    original_log = data_files.read_judged_files("log", log_files.split(","))
     if step == "translate":
         result, summary = _translate_queries(original_log, translator_name, to, case)
     else:
         result, summary = _remove_ambiguous_queries(original_log, translated_folder, max_documents)
     _write_judgments(Path(out), result.queries, result.qrels)
+    _print_summary(summary, as_json=as_json)
+
+
+def _print_summary(summary: Mapping[str, object], *, as_json: bool) -> None:
+    """Print named figures as a table, or as a JSON object."""
     if as_json:
         print_json(summary)
     else:
@@ -225,7 +230,8 @@ def _parse_frequency(text: str) -> dict[str, int]:
     if not text:
         return {}
     minimum, dots, below = text.partition("..")
-    if not dots or not (minimum + below).isdecimal():
+    has_bounds_of_digits = (minimum + below).isdecimal()  # False if both bounds are missing
+    if not dots or not has_bounds_of_digits:
         raise InputError(f"--asked {text!r}: expected how often, as 50.., ..50 or 50..1000")
     bounds = {}
     if minimum:

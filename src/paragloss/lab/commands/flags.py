@@ -7,6 +7,7 @@ are read by `lab.commands.data_files`.
 from __future__ import annotations
 
 import inspect
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -45,16 +46,17 @@ def split_arguments(
         option_by_flag.update(list_flags(function))
     paths: list[str] = []
     texts_by_flag: dict[str, list[str]] = {}
-    next_words = iter(words)
-    for word in next_words:
+    remaining_words = deque(words)
+    while remaining_words:
+        word = remaining_words.popleft()
         if not word.startswith("--"):
             paths.append(word)
             continue
         flag, text = _split_flag(word, option_by_flag)
         if text is None:
-            text = next(next_words, None)
-        if text is None:
-            raise InputError(f"{flag} is the last word: say its value behind it")
+            if not remaining_words:
+                raise InputError(f"{flag} is the last word: say its value behind it")
+            text = remaining_words.popleft()
         texts_by_flag.setdefault(flag, []).append(text)
     return paths, texts_by_flag
 
@@ -62,20 +64,23 @@ def split_arguments(
 def _split_flag(word: str, option_by_flag: Mapping[str, Option]) -> tuple[str, str | None]:
     """Return the flag in a word such as "--dim", "--dim=12" or "--no-stem", and the text given for it.
 
+    For example ("--dim", None) if the next word of the command line is the text, ("--dim", "12") and ("--stem", "no").
+
     :param word: begins with "--"
     :param option_by_flag: the known flags
-    :return: the text of a switch is "yes" or "no", that of an unknown flag is "", and it is None if the next word of
-        the command line is the text
+    :return: the flag with its text; that of a switch is "yes" or "no", and that of an unknown flag is ""
     """
     flag, equals, text = word.partition("=")
-    positive_flag = f"--{flag.removeprefix('--no-')}"
     if equals:
         return flag, text
+    positive_flag = f"--{flag.removeprefix('--no-')}"
     if flag.startswith("--no-") and positive_flag in option_by_flag:
         return positive_flag, "no"
     if flag not in option_by_flag:
         return flag, ""
-    return flag, "yes" if is_switch(option_by_flag[flag]) else None
+    if is_switch(option_by_flag[flag]):
+        return flag, "yes"
+    return flag, None
 
 
 def parse_settings(method: str, function: Callable[..., Any], texts_by_flag: dict[str, list[str]]) -> dict[str, Any]:

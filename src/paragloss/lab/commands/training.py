@@ -168,6 +168,7 @@ def _add_language(
     :param lang: the new language
     :param model: folder of the model
     :param out: folder to save to; "" for that of the model
+    :raises InputError: if the method can't add languages, no model is given, or a setting is wrong
     """
     from paragloss import collection as engine
     from paragloss.languages import normalise
@@ -178,12 +179,13 @@ def _add_language(
     if not model:
         raise InputError("no --to given: say which model the language is added to")
     settings = parse_settings(method, module.add_language, texts_by_flag)
-    code, model_folder = normalise(lang), out or model
+    code = normalise(lang)
+    out_folder = out or model
     started = time.perf_counter()
     extended_model = engine.add_language(module.add_language, model, aligned, code, **settings)
-    extended_model.save(model_folder)
+    extended_model.save(out_folder)
     seconds = time.perf_counter() - started
-    print(f"added {code} from {len(aligned)} concepts in {seconds:.1f} s: {model_folder}")
+    print(f"added {code} from {len(aligned)} concepts in {seconds:.1f} s: {out_folder}")
 
 
 def _fit_and_save(method: str, fit: Callable[..., Any], train_model: Callable[..., Any], amount: str, out: str) -> None:
