@@ -587,13 +587,14 @@ def _align_clauses(
     """Yield each word of a text with the alternatives that a translator has for it.
 
     A translator answers in the order of the text: one clause a word, one for the words of a phrase, or one for each
-    part of a compound, whose best alternatives are then joined.
+    part of a compound, whose best alternatives are then joined. Clauses whose sources are not in the text are the parts
+    of the compound that stands there.
 
     :param spans: the words of the text.
     :param clauses: the answer of the translator.
     """
     position = 0  # of the first word that has no alternatives yet
-    compound_parts: list[Translation] = []  # clauses whose sources are not in the text, since the last one that is
+    compound_parts: list[Translation] = []  # of the word at this position
     for clause in clauses:
         first = _find_word(clause.source, text, spans, position)
         if first is None:

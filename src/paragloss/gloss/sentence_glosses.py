@@ -175,11 +175,15 @@ def _choose_senses(text: str, sources: LanguageSources, query_terms: frozenset[s
 
 
 def _describe_words(text: str, sources: LanguageSources, query_terms: frozenset[str]) -> list[Word]:
-    """Split a sentence into words and phrases, and describe each by what all sources say of it."""
+    """Split a sentence into words and phrases, and describe each by what all sources say of it.
+
+    :return: the words in order, with offsets in the sentence.
+    """
     built_in, translators = sources
     tokens = _tokenize(text, built_in.lang)
     content_words = [token for token in tokens if token.term]
-    answers = ask_translators(translators, Query("", text, built_in.lang), content_words, built_in.to)
+    query = Query("", text, built_in.lang)  # the form in which translators take a text
+    answers = ask_translators(translators, query, content_words, built_in.to)
     words = []
     for reading in _look_up_entries(text, tokens, built_in, answers.glossary_spans):
         occurrence = _make_occurrence(text, tokens, reading)

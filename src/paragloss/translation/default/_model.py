@@ -96,7 +96,8 @@ class DefaultModel:
 
         Methods that read the arrays report damage, and those that are called often for the same words are cached.
         """
-        self._meta, self._arrays = dict(meta), dict(arrays)
+        self._meta = dict(meta)
+        self._arrays = dict(arrays)
         self.langs: tuple[str, ...] = tuple(meta["langs"])
         self.read_language = lru_cache(maxsize=None)(_report_damage(self._read_language))
         self._entry = lru_cache(maxsize=20_000)(_report_damage(self._read_entry))

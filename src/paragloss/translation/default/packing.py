@@ -113,15 +113,15 @@ def _add_array(parts: _ArrayParts, name: str, array: npt.NDArray[Any]) -> list[i
 
 def _drop_unused_words(tables: Tables) -> Tables:
     """Keep words that have a translation or are one, each side sorted by the bytes of its terms."""
-    english = _sort_used_words(tables.english, tables.from_english, tables.into_english)
-    other = _sort_used_words(tables.other, tables.into_english, tables.from_english)
+    english_ids = _sort_used_words(tables.english, tables.from_english, tables.into_english)
+    other_ids = _sort_used_words(tables.other, tables.into_english, tables.from_english)
     return Tables(
-        [tables.english[i] for i in english],
-        [tables.english_spelled[i] for i in english],
-        [tables.other[i] for i in other],
-        [tables.other_spelled[i] for i in other],
-        _renumber(tables.from_english, english, other),
-        _renumber(tables.into_english, other, english),
+        english=[tables.english[i] for i in english_ids],
+        english_spelled=[tables.english_spelled[i] for i in english_ids],
+        other=[tables.other[i] for i in other_ids],
+        other_spelled=[tables.other_spelled[i] for i in other_ids],
+        from_english=_renumber(tables.from_english, english_ids, other_ids),
+        into_english=_renumber(tables.into_english, other_ids, english_ids),
     )
 
 
