@@ -357,20 +357,20 @@ class TokenizedText(NamedTuple):
         :param start: offset of the slice's first character in the text
         :param end: offset behind its last one
         """
+        import numpy as np
+
         first, after_last = self.starts.searchsorted([start, end]).tolist()
         if after_last > first:
             last_word = self.word_indices[after_last - 1]
             if self.starts[after_last - 1] + self.lengths[last_word] > end:
                 after_last -= 1  # this token begins within the slice and ends behind it
-        word_indices = self.word_indices[first:after_last]
-        words_in_slice = sorted(set(word_indices.tolist()))
-        number_in_slice = 0 * self.lengths  # (words,) zeros; numpy is not imported here
-        number_in_slice[words_in_slice] = list(range(len(words_in_slice)))
+        # The distinct words in the slice, and for each token in it the number of its word among them.
+        words_in_slice, word_indices = np.unique(self.word_indices[first:after_last], return_inverse=True)
         return self._replace(
             text=self.text[start:end],
-            terms=[self.terms[number] for number in words_in_slice],
+            terms=[self.terms[number] for number in words_in_slice.tolist()],
             lengths=self.lengths[words_in_slice],
-            word_indices=number_in_slice[word_indices],
+            word_indices=word_indices,
             starts=self.starts[first:after_last] - start,
         )
 
@@ -383,13 +383,15 @@ class TokenizedText(NamedTuple):
 
         :param numbers: the numbers of the words; None for all.
         """
-        # Zeros, made without numpy, which is not imported here; they remain for a word without a token.
-        first_starts, lengths = 0 * self.lengths, 0 * self.lengths  # (words,)
-        first_starts[self.word_indices[::-1]] = self.starts[::-1]  # the last assignment is that of the first token
-        lengths[self.word_indices] = self.lengths[self.word_indices]
-        starts, ends = first_starts.tolist(), (first_starts + lengths).tolist()
+        import numpy as np
+
+        starts = np.zeros_like(self.lengths)  # (words,) of the first token of each word
+        ends = np.zeros_like(self.lengths)  # (words,) both stay 0 for a word without a token
+        # Tokens are assigned from the last one to the first one, so that the start of a word's first token remains.
+        starts[self.word_indices[::-1]] = self.starts[::-1]
+        ends[self.word_indices] = (starts + self.lengths)[self.word_indices]
         if numbers is None:
-            numbers = range(len(starts))
+            numbers = range(len(self.lengths))
         return [self.text[starts[number] : ends[number]] for number in numbers]
 
 

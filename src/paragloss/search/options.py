@@ -18,6 +18,8 @@ from paragloss.search.grammar import PartOption, PipelinePart
 Fields: TypeAlias = Mapping[str, float | None]
 
 _DECIMAL = re.compile(r"\d+(\.\d*)?|\.\d+")
+#: What a switch is set to by the text behind its name; by its name alone (None) it is turned on.
+_SWITCH_VALUES: Mapping[str | None, bool] = {None: True, "yes": True, "no": False}
 
 
 class OptionType(NamedTuple):
@@ -62,13 +64,14 @@ class OptionType(NamedTuple):
         :return: the value; None if the text stands for no value of this type.
         """
         if self.kind is bool:
-            return {None: True, "yes": True, "no": False}.get(text)
+            return _SWITCH_VALUES.get(text)
         if not text:
             return None
-        if self.kind is int or self.kind is float:
+        if self.kind in (int, float):
             return self._convert_number(text)
-        is_allowed = self.kind is str or text in self.kind
-        return text if is_allowed else None
+        if self.kind is str or text in self.kind:
+            return text
+        return None
 
     def _convert_number(self, text: str) -> float | None:
         """Convert a text to a whole or a decimal number; None if it is none, or a whole number below the minimum."""
@@ -121,29 +124,43 @@ def bind_options(
     """
     arguments_by_maker: list[dict[str, Any]] = [{} for _ in makers]
     for option in part.options:
-        for make, arguments in zip(makers, arguments_by_maker, strict=True):
-            option_type = _find_option_type(option, make, fields)
-            if option_type is not None:
-                _set_argument(arguments, option, option_type, text)
-                break
-        else:
+        target = _find_option_target(option, makers, fields)
+        if target is None:
             raise LineSyntaxError(_describe_unknown(part, option, makers, fields), text, option.at)
+        maker_number, option_type = target
+        _set_argument(arguments_by_maker[maker_number], option, option_type, text)
     return arguments_by_maker
 
 
+def _find_option_target(
+    option: PartOption, makers: Sequence[Callable[..., Any]], fields: Sequence[str]
+) -> tuple[int, OptionType] | None:
+    """Find the first function that has an option: its number, and the type of its argument; None if no function has it.
+
+    :param fields: the names of all fields.
+    """
+    for maker_number, make in enumerate(makers):
+        option_type = _find_option_type(option, make, fields)
+        if option_type is not None:
+            return maker_number, option_type
+    return None
+
+
 def _find_option_type(option: PartOption, make: Callable[..., Any], fields: Sequence[str]) -> OptionType | None:
-    """Return the type of the keyword argument that an option sets; None if the function has no such argument.
+    """Return the keyword argument that an option sets, as its type; None if the function has no such argument.
 
     An option is written as `name=value`, as the name of a switch, as one of the words that an argument may be, or, for
     a function with an argument `fields`, as the name of a field.
 
-    :param make: the function.
+    :param make: the function whose arguments are looked through.
     :param fields: the names of all fields.
     """
     for option_type in list_option_types(make):
         if option_type.is_set_by(option):
             return option_type
-    return _FIELDS_TYPE if option.name in fields and _has_fields(make) else None
+    if option.name in fields and _has_fields(make):
+        return _FIELDS_TYPE
+    return None
 
 
 def _set_argument(arguments: dict[str, Any], option: PartOption, option_type: OptionType, text: str) -> None:

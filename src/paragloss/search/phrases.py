@@ -68,19 +68,28 @@ def build_phrase_forms(phrase: Query, lang: str, clauses: Sequence[Translation],
     """
     words = [clause for clause in clauses if clause.required]
     if only_best:
-        translations = likely_translations = [_list_translations(word, lang, min_weight=1.0) for word in words]
+        translations = [_list_translations(word, lang, min_weight=1.0) for word in words]
+        phrase_translations = _intersect_translations(translations)
     else:
-        translations = [_list_accepted_translations(word, lang, is_alone=len(words) == 1) for word in words]
+        is_alone = len(words) == 1
+        translations = [_list_accepted_translations(word, lang, is_alone=is_alone) for word in words]
         likely_translations = [_list_translations(word, lang, MIN_RELATIVE_WEIGHT_OF_PHRASE) for word in words]
-    translations_of_all_words = frozenset.intersection(*likely_translations) if words else frozenset()
+        phrase_translations = _intersect_translations(likely_translations)
     written = tuple(list_content_terms(phrase.text, lang))
     return PhraseForms(
         lang,
         written,
         translations=tuple(terms for terms in translations if terms),
-        single_word_translations=translations_of_all_words,
+        single_word_translations=phrase_translations,
         word_count=len(list_content_terms(phrase.text, phrase.lang)) or len(written),
     )
+
+
+def _intersect_translations(translations_by_word: Sequence[frozenset[Terms]]) -> frozenset[Terms]:
+    """Return the translations that every word of a phrase has; none for a phrase without words."""
+    if not translations_by_word:
+        return frozenset()
+    return frozenset.intersection(*translations_by_word)
 
 
 def _list_accepted_translations(clause: Translation, lang: str, *, is_alone: bool) -> frozenset[Terms]:
@@ -116,8 +125,8 @@ def _list_name_forms(clause: Translation, lang: str, *, with_sounds: bool) -> fr
     """Return the terms of all spellings of a name, whatever their weights: they share the weight of one form.
 
     :param clause: a word with its translations; there are no spellings if it is not a name.
-    :param with_sounds: add all that the name may sound like. Alone that is found in other names; words next to each
-        other rarely sound like a person's two names (docs/understand/model-figures.md).
+    :param with_sounds: add all that the name may sound like. A single word often sounds like another name; words next
+        to each other rarely sound like a person's two names (docs/understand/model-figures.md).
     """
     spellings = {spelling for spelling, _ in list_name_spellings(clause.source, lang)}
     forms: set[Terms] = set()
@@ -175,7 +184,9 @@ def _find_runs(tokens: TokenizedText, terms: Terms) -> list[int]:
 def _find_translations(
     tokens: TokenizedText, forms: PhraseForms, words_by_part: Mapping[str, Sequence[int]]
 ) -> Iterator[Interval]:
-    """Yield the tokens that match a translation of a word of the phrase.
+    """Yield the tokens that match a translation of a word of the phrase, word by word.
+
+    The distinct words of the text have numbers, see `TokenizedText.word_indices`.
 
     :param words_by_part: for each term, the numbers of the words of the text that contain it.
     """
@@ -183,15 +194,26 @@ def _find_translations(
     for word, translations in enumerate(forms.translations):
         single_terms = {terms[0] for terms in translations if len(terms) == 1}
         compounds = [number for term in single_terms for number in words_by_part.get(term, ())]
-        matching_phrase = {*phrase_translations, *compounds}
-        matching_word = matching_phrase.union(tokens.find_words(single_terms))
-        for position in np.flatnonzero(_have_words(tokens.word_indices, matching_word)).tolist():
-            may_match_phrase = int(tokens.word_indices[position]) in matching_phrase
+        numbers_for_phrase = {*phrase_translations, *compounds}
+        numbers_for_word = numbers_for_phrase.union(tokens.find_words(single_terms))
+        for position in np.flatnonzero(_have_words(tokens.word_indices, numbers_for_word)).tolist():
+            may_match_phrase = int(tokens.word_indices[position]) in numbers_for_phrase
             yield Interval(position, position, word, may_match_phrase)
-        for terms in translations:
-            if len(terms) > 1:
-                for first in _find_runs(tokens, terms):
-                    yield Interval(first, first + len(terms) - 1, word)
+        yield from _find_translations_of_several_terms(tokens, word, translations)
+
+
+def _find_translations_of_several_terms(
+    tokens: TokenizedText, word: int, translations: Iterable[Terms]
+) -> Iterator[Interval]:
+    """Yield the tokens that match a translation of several terms, which stand one after the other in the text.
+
+    :param word: the index of the translated word in the phrase.
+    :param translations: all translations of the word; those of one term are left out.
+    """
+    for terms in translations:
+        if len(terms) > 1:
+            for first in _find_runs(tokens, terms):
+                yield Interval(first, first + len(terms) - 1, word)
 
 
 def _find_compounds(tokens: TokenizedText, forms: PhraseForms) -> dict[str, list[int]]:
@@ -225,9 +247,10 @@ def _find_windows(intervals: Sequence[Interval], word_count: int, width: int) ->
         if len(matches) < word_count:
             continue
         window = _find_window(matches)
-        is_same_token = word_count > 1 and len({(match.first, match.last) for match in matches}) == 1
-        is_match = interval.may_match_phrase or not is_same_token
-        if is_match and window.n_words <= width and window.first > previous_end:
+        n_different_matches = len({(match.first, match.last) for match in matches})
+        is_match = interval.may_match_phrase or word_count == 1 or n_different_matches > 1
+        is_narrow = window.n_words <= width
+        if is_match and is_narrow and window.first > previous_end:
             yield window.first, window.last
             previous_end = window.last
 

@@ -142,18 +142,18 @@ class _PipelineBuilder:
         :param steps: one at least.
         """
         chain = self._split_chain(steps)
-        next_maker = _take_no_options if chain.search is not None else makers.make_clause_searcher
-        rewording = self._build_rewording(chain.rewording, next_maker) if chain.rewording else None
-        if chain.search is not None:
-            searcher = self._build_search_step(chain.search)
-        else:
-            assert rewording is not None, "a chain has a step"
+        rewording: Rewording | None = None
+        if chain.search is None:
+            rewording = self._build_rewording(chain.rewording, makers.make_clause_searcher)
             searcher = makers.make_clause_searcher(self._search, **rewording.next_settings)
-        for step in chain.feedback:
-            if not _is_feedback(step):
-                raise self._make_error(f"only {FEEDBACK} can follow what searches", step)
-            searcher = self._make(step, makers.make_feedback_searcher, self._search, searcher)
-        return searcher if rewording is None else self._apply_rewording(rewording, searcher)
+        else:
+            if chain.rewording:
+                rewording = self._build_rewording(chain.rewording, _take_no_options)
+            searcher = self._build_search_step(chain.search)
+        searcher = self._add_feedback(searcher, chain.feedback)
+        if rewording is None:
+            return searcher
+        return self._apply_rewording(rewording, searcher)
 
     def _split_chain(self, steps: Sequence[Node]) -> ChainSteps:
         """Split a chain into steps that reword the query, a step that searches, if there is one, and the others."""
@@ -164,6 +164,17 @@ class _PipelineBuilder:
         if not later_steps or _is_feedback(later_steps[0]):
             return ChainSteps(rewording, None, later_steps)
         return ChainSteps(rewording, later_steps[0], later_steps[1:])
+
+    def _add_feedback(self, searcher: Searcher, steps: Sequence[Node]) -> Searcher:
+        """Let each step search again with words of what the searcher before it finds.
+
+        :raises LineSyntaxError: for a step that is no feedback.
+        """
+        for step in steps:
+            if not _is_feedback(step):
+                raise self._make_error(f"only {FEEDBACK} can follow what searches", step)
+            searcher = self._make(step, makers.make_feedback_searcher, self._search, searcher)
+        return searcher
 
     def _build_search_step(self, node: Node) -> Searcher:
         """Build the step of a chain that searches: bm25, an encoder, or anything in parentheses.
@@ -199,16 +210,23 @@ class _PipelineBuilder:
         :param searcher: searches with the translated query.
         :raises LanguageError: if the translator knows no foreign language that is searched.
         """
-        source, targets = self._search.source, self._search.targets
-        languages = list(targets)
-        if hasattr(searcher, "looks_inside"):  # it also searches the parts of documents in other languages
-            languages += [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
-        translatable = list_known_targets(translator, source, languages)
-        foreign_targets = [target for target in targets if target != source]
-        if not translatable and foreign_targets:
-            translator.translate(Query("", "", source), foreign_targets[0])  # raises an error that says what it knows
-        own_language = [source] if source in languages else []
-        return [*own_language, *translatable]
+        source = self._search.source
+        searched_languages = self._list_searched_languages(searcher)
+        translatable_languages = list_known_targets(translator, source, searched_languages)
+        foreign_targets = [target for target in self._search.targets if target != source]
+        if foreign_targets and not translatable_languages:
+            # An empty query is translated for the error that this raises: it says what the translator knows.
+            translator.translate(Query("", "", source), foreign_targets[0])
+        if source in searched_languages:
+            return [source, *translatable_languages]
+        return translatable_languages
+
+    def _list_searched_languages(self, searcher: Searcher) -> list[str]:
+        """List the target languages, and those of parts of documents if the searcher looks inside documents."""
+        targets = list(self._search.targets)
+        if not hasattr(searcher, "looks_inside"):
+            return targets
+        return targets + [lang for lang in self._parts.statistics.secondary_languages if lang not in targets]
 
     def _build_rewording(self, nodes: Sequence[Node], search_maker: Callable[..., object]) -> Rewording:
         """Build one translator from the steps of a chain that change the query's words.
@@ -220,17 +238,17 @@ class _PipelineBuilder:
         :param search_maker: the function that makes the searcher, or one that takes no options.
         :raises LineSyntaxError: for a step that does something else.
         """
-        steps = [self._expect_rewording(node, is_first=number == 0) for number, node in enumerate(nodes)]
-        translator_steps = [step for step in steps if self._find_translator(step) is not None]
+        first_step = self._expect_rewording(nodes[0], is_first=True)
+        steps = [first_step, *(self._expect_rewording(node, is_first=False) for node in nodes[1:])]
         rewording: Rewording | None = None
-        for step in steps:
+        for number, step in enumerate(steps):
             make_translator = self._find_translator(step)
             if make_translator is None:
                 rewording = self._build_expander_or_chooser(step, rewording)
-            else:
-                is_last = step is translator_steps[-1]
-                next_maker = search_maker if is_last else makers.get_intermediate_language
-                rewording = self._append_translator(rewording, step, make_translator, next_maker)
+                continue
+            precedes_translator = any(self._find_translator(later_step) for later_step in steps[number + 1 :])
+            next_maker = makers.get_intermediate_language if precedes_translator else search_maker
+            rewording = self._append_translator(rewording, step, make_translator, next_maker)
         assert rewording is not None, "a chain has a step"
         return rewording
 
@@ -252,7 +270,7 @@ class _PipelineBuilder:
         if previous is not None:
             intermediate_language = makers.get_intermediate_language(**previous.next_settings)
             translator = ChainedTranslator(previous.translator, translator, via=intermediate_language)
-        return Rewording(translator, False, next_settings)
+        return Rewording(translator, keeps_language=False, next_settings=next_settings)
 
     def _expect_rewording(self, step: Node, *, is_first: bool) -> PipelinePart:
         """Return a step if it changes the query's words; raise LineSyntaxError if not."""
@@ -267,7 +285,8 @@ class _PipelineBuilder:
         :raises LineSyntaxError: if there is no translator to choose from.
         """
         if step.name == FEEDBACK:
-            return Rewording(self._make(step, makers.make_feedback_translator, self._search), True, {})
+            expander = self._make(step, makers.make_feedback_translator, self._search)
+            return Rewording(expander, keeps_language=True, next_settings={})
         if previous is None:
             raise self._make_error(f"{step.name} chooses among translations: put it behind a translator", step)
         arguments = self._search, previous.translator
