@@ -191,9 +191,9 @@ def load(path: str | Path, *, kind: str | None = None) -> Artefact:
             recover_folder(path)
             if _identify_folder(path) == identity:  # it was not replaced meanwhile, so the error is real
                 raise
-            continue
-        if _identify_folder(path) == identity:
-            return artefact
+        else:
+            if _identify_folder(path) == identity:
+                return artefact
 
 
 def _identify_folder(path: Path) -> tuple[int, int] | None:
@@ -249,6 +249,17 @@ def check_finite(path: str | Path) -> None:
 def _read_contents(path: Path) -> dict[str, Any]:
     """Read `meta.json` of a saved folder; raise ModelError if it is missing, damaged, of another format or unsafe."""
     recover_folder(path)
+    contents = _parse_contents(path)
+    if contents["format"] != FORMAT:
+        raise ModelError(describe_unknown_format(path, contents, str(FORMAT)))
+    for name in (*contents["arrays"], *contents["words"]):
+        if not _NAME.fullmatch(name):
+            raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
+    return contents
+
+
+def _parse_contents(path: Path) -> dict[str, Any]:
+    """Parse `meta.json` of a saved folder; raise ModelError if it is missing, or has not all entries of a model."""
     try:
         _refuse_link(path / "meta.json")
         text = (path / "meta.json").read_text(encoding="utf-8")
@@ -258,11 +269,6 @@ def _read_contents(path: Path) -> dict[str, Any]:
         raise ModelError(f"{path} is not a saved model: it has no meta.json") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path / 'meta.json'} is damaged ({error}): train or copy the model again") from None
-    if contents["format"] != FORMAT:
-        raise ModelError(describe_unknown_format(path, contents, str(FORMAT)))
-    for name in (*contents["arrays"], *contents["words"]):
-        if not _NAME.fullmatch(name):
-            raise ModelError(f"{path / 'meta.json'} names a file {name!r} outside the folder: don't trust this model")
     return contents
 
 

@@ -54,6 +54,14 @@ class CountedTerms(NamedTuple):
     counts: Doubles  # (n_entries,) occurrences
 
 
+class _PartPositions(NamedTuple):
+    """Where the parts of vectors are among the entries of all vectors."""
+
+    lengths: Integers  # (n_parts,) the position of the part's length, which begins it; the average follows
+    terms: Integers  # (n_entries,) the position of each term's weight
+    part_of_term: Integers  # (n_entries,) the number of the part that the term is in
+
+
 class _VectorEntries(NamedTuple):
     """The entries of the vectors of several documents."""
 
@@ -168,7 +176,10 @@ class Layout:
 
     def norms(self, bags: CountedTerms) -> Doubles:
         """Return K of each part; (n_parts,)."""
-        return self.k1 * (1 - self.b + self.b * bags.length / bags.average)
+        return self._compute_norms(bags.length, bags.average)
+
+    def _compute_norms(self, lengths: Doubles, averages: Doubles) -> Doubles:
+        return self.k1 * (1 - self.b + self.b * lengths / averages)
 
     def pack(self, bags: CountedTerms) -> list[SparseVector]:
         """Return the vector of each document: the BM25 weights of its terms, and the lengths of its fields.
@@ -216,26 +227,34 @@ class Layout:
 
         :param rows: the vectors in flat arrays, one behind the other.
         """
-        indices, values = rows.indices, rows.values
-        offsets = indices % np.uint32(self.span) if self.span < 1 << 32 else indices  # within the ids of the field
-        begins_part = offsets == _LENGTH
-        length_positions = np.flatnonzero(begins_part)  # (n_parts,)
-        average_positions = length_positions + 1  # (n_parts,)
-        term_positions = np.flatnonzero(offsets >= _RESERVED)  # (n_entries,)
-        part_of_entry = begins_part.cumsum()[term_positions] - 1  # (n_entries,)
+        positions = self._locate_parts(rows.indices)
         document_ends = rows.sizes.cumsum()  # (n_documents,)
-        bags = CountedTerms(
+        lengths = rows.values[positions.lengths].astype(np.float64)  # (n_parts,)
+        averages = rows.values[positions.lengths + 1].astype(np.float64)  # (n_parts,)
+        norms = self._compute_norms(lengths, averages)  # (n_parts,)
+        weights = rows.values[positions.terms].astype(np.float64)  # (n_entries,)
+        return CountedTerms(
             rows=len(rows.sizes),
-            row=document_ends.searchsorted(length_positions, side="right"),
-            field=indices[length_positions].astype(np.int64) // self.span,
-            length=values[length_positions].astype(np.float64),
-            average=values[average_positions].astype(np.float64),
-            size=np.bincount(part_of_entry, minlength=len(length_positions)),
-            ids=indices[term_positions],
-            counts=np.zeros(0),  # set below, since they depend on the norms of the parts
+            row=document_ends.searchsorted(positions.lengths, side="right"),
+            field=rows.indices[positions.lengths].astype(np.int64) // self.span,
+            length=lengths,
+            average=averages,
+            size=np.bincount(positions.part_of_term, minlength=len(lengths)),
+            ids=rows.indices[positions.terms],
+            counts=_recover_counts(weights, norms[positions.part_of_term]),
         )
-        weights = values[term_positions].astype(np.float64)
-        return bags._replace(counts=_recover_counts(weights, self.norms(bags)[part_of_entry]))
+
+    def _locate_parts(self, indices: Ids) -> _PartPositions:
+        """Find where the parts of vectors begin, and where their terms are.
+
+        :param indices: the indices of the vectors, one vector behind the other.
+        """
+        offsets = indices  # of each index within the ids of its field; there is one field if it has all ids
+        if self.span < 1 << 32:
+            offsets = indices % np.uint32(self.span)
+        begins_part = offsets == _LENGTH
+        terms = np.flatnonzero(offsets >= _RESERVED)
+        return _PartPositions(np.flatnonzero(begins_part), terms, begins_part.cumsum()[terms] - 1)
 
 
 def _count_hashes(hashes_of_parts: Sequence[Sequence[int]]) -> _TermCounts:

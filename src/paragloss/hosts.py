@@ -36,16 +36,20 @@ def host_of(address: str) -> str:
 
     :raises InputError: if the address has no host
     """
+    no_host_error = InputError(f"{address!r} names no host: expected http://HOST:PORT or https://HOST")
     try:
         parts = urlsplit(address)
-        hostname, port = (parts.hostname or "").lower(), parts.port
+        port = parts.port
     except ValueError:
-        hostname, port = "", None
-    if not hostname:
-        raise InputError(f"{address!r} names no host: expected http://HOST:PORT or https://HOST")
-    if ":" in hostname:
-        hostname = f"[{hostname}]"
-    return hostname if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{hostname}:{port}"
+        raise no_host_error from None
+    if not parts.hostname:
+        raise no_host_error
+    host = parts.hostname.lower()
+    if ":" in host:
+        host = f"[{host}]"  # an IPv6 address
+    if port is None or port == _DEFAULT_PORTS.get(parts.scheme):
+        return host
+    return f"{host}:{port}"
 
 
 def allow_host(host: str, *, remember: bool = True) -> None:

@@ -95,8 +95,11 @@ def find_nearest(
     :param block: how many queries are compared at once.
     """
     if csls:
-        hubness = neighbourhood(documents, queries if neighbours is None else neighbours, k=csls)
-        queries, documents = csls_queries(queries), csls_documents(documents, hubness)
+        if neighbours is None:
+            neighbours = queries
+        hubness = neighbourhood(documents, neighbours, k=csls)
+        queries = csls_queries(queries)
+        documents = csls_documents(documents, hubness)
     k = min(k, len(documents))
     best = np.empty((len(queries), k), np.int64)
     if k == 0:

@@ -177,19 +177,19 @@ class Statistics:
         :param field_weights: the weight of each searched field.
         """
         terms = _gather_query_terms(queries)
-        fields = np.array([self.layout.field(field) for field in field_weights], np.int64)
+        fields = np.array([self.layout.field(field) for field in field_weights], np.int64)  # (n_fields,)
         summary = self.summarize_languages(tuple(lang for lang, _ in queries))
-        # The arrays below have the shape (n_fields, n_terms); a column is a term of one of the queries.
+        # A row of these tables is a searched field, a column a term of one of the queries: (n_fields, n_terms).
         ids = self.layout.ids(fields[:, None], terms.hashes)
         df = self.df_of(ids.ravel()).reshape(ids.shape)
         n_documents = summary.n_documents[fields].take(terms.queries, axis=1)
-        field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
         weights_of_fields = np.array(list(field_weights.values()))[:, None]  # (n_fields, 1)
         values = weights_of_fields * terms.weights * compute_idf(n_documents, df)
         occurs = df > 0
         query_numbers = np.broadcast_to(terms.queries, ids.shape)
         vectors = _make_query_vectors(query_numbers[occurs], ids[occurs], values[occurs], n_queries=len(queries))
-        max_scores = np.bincount(terms.queries, (values * field_shares).sum(axis=0), len(queries))  # (n_queries,)
+        field_shares = summary.field_shares[fields].take(terms.queries, axis=1)
+        max_scores = _sum_by_query(terms.queries, values * field_shares, n_queries=len(queries))
         return list(map(WeightedQuery, vectors, max_scores.tolist()))
 
     def weigh_documents(self, langs: Sequence[str], bags: CountedTerms) -> list[SparseVector]:
@@ -516,6 +516,16 @@ def _gather_query_terms(queries: Sequence[_QueryWeights]) -> _QueryTerms:
         hashes += map(term_hashes(lang).__getitem__, terms)
     query_numbers = list_groups([len(terms) for _, terms in queries])
     return _QueryTerms(query_numbers, np.array(weights, np.float64), hashes)
+
+
+def _sum_by_query(queries: Integers, values: Doubles, *, n_queries: int) -> Doubles:
+    """Add up the values of each query's terms in all fields; (n_queries,).
+
+    :param queries: the number of each term's query, shape (n_terms,).
+    :param values: shape (n_fields, n_terms).
+    """
+    sums_over_fields = values.sum(axis=0)  # (n_terms,)
+    return np.asarray(np.bincount(queries, sums_over_fields, n_queries), np.float64)
 
 
 def _make_query_vectors(queries: Integers, ids: Ids, values: Doubles, *, n_queries: int) -> list[SparseVector]:

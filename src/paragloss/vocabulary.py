@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from paragloss.analysis import analyzer
 from paragloss.groups import list_groups
-from paragloss.types import Floats
+from paragloss.types import Floats, Integers
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -131,7 +131,7 @@ def count_all_terms(texts: Iterable[str], lang: str, *, stem: bool = True) -> tu
     :return: the terms, in the order in which they first appear, and the counts, (n_texts, n_terms).
     """
     tokenize = analyzer(lang, stem=stem, stop=stem).terms
-    ids: dict[str, int] = {}
+    ids: dict[str, int] = {}  # a new term gets the next number
     counts = count_rows([ids.setdefault(term, len(ids)) for term in tokenize(text)] for text in texts)
     counts.resize(counts.shape[0], len(ids))
     return list(ids), counts
@@ -186,20 +186,29 @@ def weigh(counts: sp.csr_matrix, idf: Floats, weighting: str) -> sp.csr_matrix:
 
     if weighting not in WEIGHTINGS:
         raise ValueError(f"weighting {weighting!r}: expected one of {', '.join(WEIGHTINGS)}")
-    n_texts = counts.shape[0]
-    text_of_weight = list_groups(np.diff(counts.indptr))  # (n_weights,) the row of each entry
     weights = counts.data.astype(np.float32)  # (n_weights,)
     if weighting in ("tfidf", "idf-mean"):
         weights *= idf[counts.indices]
-    if weighting == "tfidf":
+    if weighting != "count":
+        text_of_weight = list_groups(np.diff(counts.indptr))  # (n_weights,) the row of each entry
+        norms = _measure_rows(weights, text_of_weight, counts.shape[0], is_euclidean=weighting == "tfidf")
+        weights /= norms.astype(np.float32)[text_of_weight]
+    return sp.csr_matrix((weights, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _measure_rows(
+    weights: Floats, text_of_weight: Integers, n_texts: int, *, is_euclidean: bool
+) -> npt.NDArray[np.float64]:
+    """Return the sum of the weights of each text, or its Euclidean length; at least a tiny number, to divide by.
+
+    :param weights: the weights of all texts, (n_weights,).
+    :param text_of_weight: the number of the text of each weight, (n_weights,).
+    """
+    if is_euclidean:
         norms = np.sqrt(np.bincount(text_of_weight, weights * weights, minlength=n_texts))
-    elif weighting == "count":
-        norms = np.ones(n_texts)
     else:
         norms = np.bincount(text_of_weight, weights, minlength=n_texts)
-    smallest_norm = np.finfo(np.float32).tiny  # so that nothing is divided by 0
-    weights /= np.maximum(norms, smallest_norm).astype(np.float32)[text_of_weight]
-    return sp.csr_matrix((weights, counts.indices, counts.indptr), shape=counts.shape)
+    return np.maximum(norms, np.finfo(np.float32).tiny)
 
 
 def count_rows(ids: Iterable[Iterable[int]], width: int | None = None) -> sp.csr_matrix:

@@ -73,13 +73,16 @@ class TermIndex:
         :param analyze: returns the analyzer of a language.
         """
         self.statistics = statistics
-        self._store, self._analyze = store, analyze
+        self._store = store
+        self._analyze = analyze
         self._is_clean = clean
         self._version = store.blob_version(STATISTICS_BLOB)  # of the stored statistics
         self._last_check = time.monotonic()  # of that version
         self._write_lock = threading.RLock()
-        self._n_changes = self._n_finished_changes = 0
-        self._packed_statistics = -1, b""  # the number of changes, and the statistics after them
+        self._n_changes = 0  # how many batches were begun
+        self._n_finished_changes = 0
+        #: The number of changes, and the statistics after them as bytes; nothing is packed yet.
+        self._packed_statistics = (-1, b"")
         self._publish()
 
     @classmethod
@@ -215,7 +218,8 @@ class TermIndex:
         with self._write_lock:
             self._last_check = time.monotonic()
             version = self._store.blob_version(STATISTICS_BLOB)
-            if version in (None, self._version):
+            has_news = version is not None and version != self._version
+            if not has_news:
                 return
             statistics, is_complete = read_statistics_blob(self._store)
             if is_complete:
@@ -266,7 +270,8 @@ class TermIndex:
         self._n_changes += 1
         if not self._is_clean:
             return
-        if self._store.blob_version(STATISTICS_BLOB) not in (None, self._version):
+        version = self._store.blob_version(STATISTICS_BLOB)
+        if version is not None and version != self._version:
             self.statistics, is_complete = read_statistics_blob(self._store)
             if not is_complete:
                 recount(self._store, self.statistics)

@@ -345,7 +345,7 @@ class _OwnWords(NamedTuple):
     """The words of a query as they are, and where translations of documents may hold them."""
 
     words: list[tuple[str, str]]  # the query's term and the word
-    entries: _Entries
+    entry_lists: list[_Entries]  # the entries of each clause's words
 
 
 class _TableBuilder:
@@ -380,14 +380,11 @@ class _TableBuilder:
 
     def build(self) -> ClauseTable:
         """Look up the terms of all clauses, weigh them, and sort them by their ids."""
-        words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
+        clause_words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
         terms = self._collect_terms()
         weights = self._weigh_clauses(terms)
-        entry_lists = self._list_entries(terms, weights.counts)
-        if translation_field(self.source_language) in self.layout.fields:
-            own_words = self._list_own_words(first_number=len(words))
-            words += own_words.words
-            entry_lists.append(own_words.entries)
+        own_words = self._list_own_words(first_number=len(clause_words))
+        entry_lists = self._list_entries(terms, weights.counts) + own_words.entry_lists
         entries = self._sort_entries(_Entries.concatenate(entry_lists))
         return ClauseTable(
             statistics=self.statistics,
@@ -401,15 +398,15 @@ class _TableBuilder:
             rates=self._estimate_rates(weights.clause_df),
             title_factors=self.title_factors,
             body_factors=self.body_factors,
-            words=words,
+            words=clause_words + own_words.words,
             word_numbers=entries.words,
             request=self._make_request(entries, weights.body),
         )
 
     def _collect_terms(self) -> _Terms:
-        """Return the alternatives of all clauses that documents may have; those of one clause after the other.
+        """List the alternatives of all clauses, one clause after the other, without those that no document has.
 
-        The first alternative of a clause is returned even if no document has it, so that every clause has one.
+        The first alternative of a clause is kept even if no document has it, so that every clause has one.
         """
         clauses = [clause for _, clause in self.clause_list]
         sizes = [len(clause.words) for clause in clauses]
@@ -485,14 +482,15 @@ class _TableBuilder:
         :param counts: how much an occurrence of each alternative counts, (n_terms,).
         :return: entries of each field; occurrences inside compounds count less.
         """
-        factors = self.title_factors + self.body_factors
+        field_factors = self.title_factors + self.body_factors  # (n_fields,) 0 for a field that is not searched
         subword_counts = counts * terms.subword_weights
         entry_lists = []
         for number, field in enumerate(self.layout.fields):
-            if factors[number] and field != translation_field(self.source_language):
-                ids = self.layout.ids(number, terms.hashes)
-                field_counts = subword_counts if field in HOME_FIELDS else counts
-                entry_lists.append(_Entries(ids, terms.words, terms.clauses, field_counts))
+            if not field_factors[number] or field == translation_field(self.source_language):
+                continue
+            ids = self.layout.ids(number, terms.hashes)
+            field_counts = subword_counts if field in HOME_FIELDS else counts
+            entry_lists.append(_Entries(ids, terms.words, terms.clauses, field_counts))
         return entry_lists
 
     def _list_own_words(self, first_number: int) -> _OwnWords:
@@ -502,22 +500,27 @@ class _TableBuilder:
         a field of their own, where the query's words are looked for as they are.
 
         :param first_number: the number of the first of these words in the list of all words.
+        :return: no words if there is no such field.
         """
         field = translation_field(self.source_language)
-        analyze = analyzer(self.source_language).terms
         words: list[tuple[str, str]] = []
-        entry_lists = []
+        entry_lists: list[_Entries] = []
+        if field not in self.layout.fields:
+            return _OwnWords(words, entry_lists)
+        analyze = analyzer(self.source_language).terms
         for clause_number, (lang, clause) in enumerate(self.clause_list):
             terms = analyze(clause.source)
+            n_terms = len(terms)
+            first_word = first_number + len(words)
             entries = _Entries(
                 ids=self.statistics.ids(field, lang, terms),  # by the language of the document, as in every field
-                words=first_number + len(words) + np.arange(len(terms)),
-                clauses=np.full(len(terms), clause_number),
-                counts=np.full(len(terms), 1 / max(len(terms), 1)),
+                words=np.arange(first_word, first_word + n_terms),
+                clauses=np.full(n_terms, clause_number),
+                counts=np.full(n_terms, 1 / max(n_terms, 1)),  # the words of a clause share its weight
             )
             entry_lists.append(entries)
             words += [(clause.source, term) for term in terms]
-        return _OwnWords(words, _Entries.concatenate(entry_lists))
+        return _OwnWords(words, entry_lists)
 
     def _sort_entries(self, entries: _Entries) -> _Entries:
         """Return the entries that occur in documents, ordered by id."""

@@ -65,7 +65,7 @@ def _split_alternatives(translation: Translation, lang: str, analyze: Callable[[
     if not weight_by_word:
         return None
     probabilities = {word: weight / total_weight for word, weight in weight_by_word.items()}
-    subword_weights = [1.0 if word[0] == SOUND_PREFIX else SUBWORD_WEIGHT for word in weight_by_word]
+    subword_weights = [1.0 if word.startswith(SOUND_PREFIX) else SUBWORD_WEIGHT for word in weight_by_word]
     return _make_clause(translation.source, translation.weight, probabilities, subword_weights, lang)
 
 

@@ -182,10 +182,14 @@ class DefaultSearcher:
         :param variants: whether names are also searched in other spellings, and by what they sound like.
         :param step: is called between the languages of a query; it may wait, or raise an error to end the search.
         """
-        self._store, self._statistics, self._targets = store, statistics, tuple(targets)
-        self._translator, self._semantic = translator, semantic
+        self._store = store
+        self._statistics = statistics
+        self._targets = tuple(targets)
+        self._translator = translator
+        self._semantic = semantic
         self._encoder = semantic.encoder if semantic is not None else None  # for `search_plan`, which prints searchers
-        self._variants, self._step = variants, step
+        self._variants = variants
+        self._step = step
 
     def max_score(self, lang: str) -> float:
         """Return the highest score: a probability."""
@@ -282,7 +286,9 @@ class DefaultSearcher:
         if self._semantic is None:
             return None
         query_vector = self._semantic.encode(query)
-        return None if query_vector is None else self._semantic.search(query_vector, limit, where)
+        if query_vector is None:
+            return None
+        return self._semantic.search(query_vector, limit, where)
 
     def _measure_features(
         self, query: Query, documents: StoredTerms, table: ClauseTable | None, similar: SimilarDocuments | None
@@ -321,7 +327,7 @@ class DefaultSearcher:
         )
 
     def _explain(self, evidence: QueryEvidence, document: Document, _: float) -> ScoreExplanation:
-        """Explain the score of a candidate: split its log-odds into named parts, and that of the words into pairs.
+        """Explain the score of a candidate: split its log-odds into named parts, and the part of the words by words.
 
         Log-odds are added up by the model, probabilities are not. The last argument is the score, which all explainers
         get; this one computes the log-odds again.
@@ -330,13 +336,15 @@ class DefaultSearcher:
         """
         candidates = evidence.candidates
         row = candidates.doc_ids.index(document.id)
-        contributions = shipped_model().explain(candidates.features[row], has_vectors=bool(candidates.has_vectors[row]))
+        has_vectors = bool(candidates.has_vectors[row])
+        contributions = shipped_model().explain(candidates.features[row], has_vectors=has_vectors)
         log_odds_by_feature = {contribution.feature: contribution.log_odds for contribution in contributions}
         parts = []
         for name, features in PARTS_OF_EXPLANATION.items():
             part_log_odds = sum(log_odds_by_feature[feature] for feature in features)
             if name == WORDS_PART:
-                parts.append((name, self._explain_words(evidence, document, candidates.languages[row], part_log_odds)))
+                language = candidates.languages[row]
+                parts.append((name, self._explain_words(evidence, document, language, part_log_odds)))
             elif part_log_odds:
                 parts.append((name, _explain_without_words(name, part_log_odds)))
         return ScoreExplanation(sum(part.score for _, part in parts), parts=tuple(parts))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from paragloss.analysis import analyzer
@@ -45,10 +46,10 @@ def add_explanations(explanations: Iterable[ScoreExplanation]) -> ScoreExplanati
         for name, part in explanation.parts:
             parts_by_name.setdefault(name, []).append(part)
     return ScoreExplanation(
-        sum(explanation.score for explanation in nonzero),
-        tuple(contribution for explanation in nonzero for contribution in explanation.contributions),
-        all(explanation.exact for explanation in nonzero),
-        tuple((name, add_explanations(parts)) for name, parts in parts_by_name.items()),
+        score=sum(explanation.score for explanation in nonzero),
+        contributions=tuple(chain.from_iterable(explanation.contributions for explanation in nonzero)),
+        exact=all(explanation.exact for explanation in nonzero),
+        parts=tuple((name, add_explanations(parts)) for name, parts in parts_by_name.items()),
     )
 
 
@@ -82,11 +83,13 @@ def _explain_expected_probability(
     :param score: the expected probability.
     """
     expected_scores = [share * ranking.score_of(document.id) for share, ranking in weighted_rankings]
-    _, main_ranking = weighted_rankings[expected_scores.index(max(expected_scores))]
+    main_number = expected_scores.index(max(expected_scores))
+    _, main_ranking = weighted_rankings[main_number]
     explanation = main_ranking.explain(document)
     expected_log_odds = math.log(score / (1 - score))
     doubt = expected_log_odds - explanation.score
-    doubt_part = ScoreExplanation(doubt, (Contribution("", "", DOUBT, doubt),))
+    doubt_contribution = Contribution(query="", document="", source=DOUBT, score=doubt)
+    doubt_part = ScoreExplanation(doubt, contributions=(doubt_contribution,))
     return explanation._replace(score=explanation.score + doubt, parts=(*explanation.parts, (DOUBT, doubt_part)))
 
 
@@ -118,14 +121,15 @@ def _weigh_translators(
     :param source: the term of the query.
     :param word: the word of the document, with a prefix if it matched by its sound or inside a longer word.
     :param origins: the weights of the translators of each pair, see `list_origins`.
-    :return: one pseudo-translator for words that were compared by sound, and for words that nothing translated.
+    :return: names of translators, or BY_SOUND or UNTRANSLATED; COMPOUND_SUFFIX follows for a match inside a word.
     """
     if word.startswith(SOUND_PREFIX):
         return {BY_SOUND: 1.0}
     plain_word = word.removeprefix(SUBWORD_PREFIX)
-    suffix = COMPOUND_SUFFIX if word != plain_word else ""
     weights = origins.get((source, plain_word)) or {UNTRANSLATED: 1.0}
-    return {name + suffix: weight for name, weight in weights.items()}
+    if word == plain_word:
+        return weights
+    return {name + COMPOUND_SUFFIX: weight for name, weight in weights.items()}
 
 
 def list_origins(query: Query) -> dict[tuple[str, str], dict[str, float]]:

@@ -64,5 +64,6 @@ class Expanded:
             alpha=self._alpha,
             beta=self._beta,
         )
-        text = " ".join([query.text, *(clause.source for clause in clauses if not clause.required)])
+        new_words = [clause.source for clause in clauses if not clause.required]
+        text = " ".join([query.text, *new_words])
         return Query(query.id, text, query.lang, tuple(clauses))

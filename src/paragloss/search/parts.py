@@ -154,14 +154,13 @@ def _choose_encoder(search: SearchContext) -> SemanticSearchers | None:
     if not encoders:
         return None
     pretrained_names = [name for name, encoder in encoders.items() if not isinstance(encoder, BagEncoder)]
-    name = next(iter(pretrained_names or encoders))
-    title_name = title_vector_name(name)
-    has_title_vectors = title_name in parts.title_vectors
-    return SemanticSearchers(
-        make_query_encoder(encoders[name]),
-        passages=_make_similarity_searcher(parts, name),
-        titles=_make_similarity_searcher(parts, title_name) if has_title_vectors else None,
-    )
+    encoder_name = next(iter(pretrained_names or encoders))
+    passage_searcher = _make_similarity_searcher(parts, encoder_name)
+    title_searcher: SimilaritySearcher | None = None
+    title_vectors = title_vector_name(encoder_name)
+    if title_vectors in parts.title_vectors:
+        title_searcher = _make_similarity_searcher(parts, title_vectors)
+    return SemanticSearchers(make_query_encoder(encoders[encoder_name]), passage_searcher, title_searcher)
 
 
 def _make_similarity_searcher(parts: Parts, vector_name: str) -> SimilaritySearcher:
@@ -291,9 +290,12 @@ def choose_translator(
     if exact or carry:
         if not isinstance(translator, Dictionary):
             raise InputError(f"{name} is no dictionary: exact and carry are for dictionaries")
-        translator = translator.varied(stem=not exact, carry=transliteration.carry if carry else None)
+        carry_word = transliteration.carry if carry else None
+        translator = translator.varied(stem=not exact, carry=carry_word)
     uses_all_alternatives = choose == "every" and top == 0
-    return translator if uses_all_alternatives else SelectiveTranslator(translator, choose, top=top, seed=seed)
+    if uses_all_alternatives:
+        return translator
+    return SelectiveTranslator(translator, choose, top=top, seed=seed)
 
 
 def make_word_translator(

@@ -222,7 +222,7 @@ class _PipelineBuilder:
         return translatable_languages
 
     def _list_searched_languages(self, searcher: Searcher) -> list[str]:
-        """List the target languages, and those of parts of documents if the searcher looks inside documents."""
+        """List the target languages, and those of parts of documents if the searcher searches these parts, too."""
         targets = list(self._search.targets)
         if not hasattr(searcher, "looks_inside"):
             return targets

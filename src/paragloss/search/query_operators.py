@@ -102,8 +102,8 @@ class _Parser:
         term = " ".join((match["phrase"] or match["word"] or "").split())
         if not _has_letters(term):
             return term
-        is_excluded = "-" in (match["sign"], match["word_sign"])
-        if is_excluded:
+        sign = match["sign"] or match["word_sign"]
+        if sign == "-":
             self._record_term("excluded", term)
             return ""
         self._record_term("required", term)
@@ -144,7 +144,8 @@ class _Parser:
         """
         values = [value]
         if name == "lang":
-            values = [code for code in value.split(",") if code] or [""]
+            codes = [code for code in value.split(",") if code]
+            values = codes or [""]  # a filter without a language gets a note, too
         for single_value in values:
             note = _check_filter(name, single_value)
             if note:

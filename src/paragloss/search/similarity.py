@@ -52,7 +52,8 @@ class Background:
         if not self.rows:
             return cosines
         background = self._measure_cosines(query_vector)
-        rows = np.array([self.rows.get(lang, -1) for lang in languages], np.int64)
+        mean_row = -1  # the last row is the mean of all languages, for those without a sample
+        rows = np.array([self.rows.get(lang, mean_row) for lang in languages], np.int64)  # (n_docs,)
         return np.asarray((cosines - background.means[rows]) / background.deviations[rows])
 
     def _measure_cosines(self, query_vector: Floats) -> BackgroundCosines:

@@ -47,9 +47,10 @@ class Translated:
             return query
         clauses = tuple(self.translator.translate(query, self._to))
         best_wording = " ".join(clause.alternatives[0].text for clause in clauses)
-        if getattr(self.searcher, "looks_inside", False):
+        if getattr(self.searcher, "looks_inside", False):  # it also finds names by their spellings and sounds
             clauses = tuple(add_name_alternatives(clauses, query.lang, self._to))
-        return attribute_clauses(Query(query.id, best_wording or query.text, self._to, clauses), self._called)
+        translated_query = Query(query.id, best_wording or query.text, self._to, clauses)
+        return attribute_clauses(translated_query, self._called)
 
 
 class Reworded:

@@ -71,7 +71,9 @@ class WordSearcher:
         conditions = {field: values for field, values in (where or {}).items() if field != "lang"}
         needed_ids = self._statistics.layout.with_lengths(table.term_ids)
         candidates = self._store.search_and_read(TERMS_VECTOR, [table.request], limit, conditions or None, needed_ids)
-        languages = [lang] * len(candidates.ids)  # every candidate has text in it, if only a block
+        languages = [lang] * len(
+            candidates.ids
+        )  # each candidate has terms of this language, some in a part of the text
         scores = table.measure(languages, filter_entries(candidates.rows, needed_ids)).scores
         return [Hit(doc_id, score) for doc_id, score in zip(candidates.ids, scores.tolist(), strict=True) if score]
 
