@@ -129,8 +129,11 @@ class _OrderedRun(Generic[J, T]):
         :param max_inline: how many jobs this process does itself, if there are no more
         :param max_waiting: how many results may wait to be taken, at most, before another job is read
         """
-        self._pool, self._work, self._run_inline = pool, work, run_inline
-        self._max_inline, self._max_waiting = max_inline, max_waiting
+        self._pool = pool
+        self._work = work
+        self._run_inline = run_inline
+        self._max_inline = max_inline
+        self._max_waiting = max_waiting
         self._n_jobs = 0
         self._held_back: list[J] = []  # jobs that this process does if no more come
         self._results: deque[Callable[[], T]] = deque()
@@ -218,9 +221,13 @@ def _interrupts_blocked() -> Iterator[None]:
 
 @contextmanager
 def _interrupts_put_off() -> Iterator[None]:
-    """Call the handler of SIGINT at the end of the block if the signal came within it."""
+    """Call the handler of SIGINT at the end of the block if the signal came within it.
+
+    Signals are handled by the main thread: in other threads, and without a handler, nothing is put off.
+    """
     handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    if not is_main_thread or not callable(handler):
         yield
         return
     interrupts: list[FrameType | None] = []

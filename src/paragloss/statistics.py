@@ -93,8 +93,8 @@ class Statistics:
     def _count_secondary_languages(self) -> dict[str, int]:
         """Count the documents that contain each language besides their main one; languages with none are left out.
 
-        A document that does has all of that language's `LANGUAGE_SIGNS` among its terms. A sign may share its id with
-        another term, so a count is trusted only if the counts of all signs are equal.
+        A document that contains a second language has all of that language's `LANGUAGE_SIGNS` among its terms. A sign
+        may share its id with another term, so a count is trusted only if the counts of all signs are equal.
         """
         if "text" not in self.layout.fields:
             return {}
@@ -537,9 +537,10 @@ def _make_query_vectors(queries: Integers, ids: Ids, values: Doubles, *, n_queri
     """
     # A key joins a query (upper half) and an id (lower half).
     keys, sums = sum_by_key((queries << 32) + ids, values)
-    edges = keys.searchsorted(np.arange(n_queries + 1) << 32).tolist()
-    vector_ids, vector_values = keys.astype(np.uint32), sums.astype(np.float32)
-    return [SparseVector(vector_ids[start:end], vector_values[start:end]) for start, end in pairwise(edges)]
+    vector_ids = keys.astype(np.uint32)  # the lower half
+    vector_values = sums.astype(np.float32)
+    boundaries = keys.searchsorted(np.arange(n_queries + 1) << 32).tolist()  # where each query's entries begin
+    return [SparseVector(vector_ids[start:end], vector_values[start:end]) for start, end in pairwise(boundaries)]
 
 
 class TemperedAlternatives(NamedTuple):
@@ -621,5 +622,6 @@ def _merge_segments(segments: Sequence[_Segment]) -> _Segment:
         return _Segment(ids, df)
     order = ids.argsort(kind="stable")
     ids, df = ids[order], df[order]
-    first_positions = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
+    is_first = np.append(True, ids[1:] != ids[:-1])  # of equal ids, which are neighbours now
+    first_positions = np.flatnonzero(is_first)
     return _Segment(ids[first_positions], np.add.reduceat(df, first_positions))

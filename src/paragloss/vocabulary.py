@@ -98,12 +98,12 @@ class Vocabulary:
         """Choose a vocabulary among the terms of texts: those of highest document frequency, equal ones by alphabet.
 
         :param lang: the language of the texts.
-        :param terms: the terms.
-        :param counts: how often the texts have them, (n_texts, n_terms).
-        :param max_terms: the number of terms at most.
-        :param min_df: the number of texts at least that have a term.
+        :param terms: all different terms of the texts.
+        :param counts: how often each text has each of them, (n_texts, n_terms).
+        :param max_terms: how many terms are chosen at most.
+        :param min_df: how many texts must have a term.
         :param stem: whether the terms are stems.
-        :return: the vocabulary, and the counts of its terms.
+        :return: the vocabulary, and the counts of its terms, (n_texts, n_chosen_terms).
         """
         df = np.bincount(counts.indices, minlength=len(terms))
         candidates = np.flatnonzero(df >= min_df).tolist()

@@ -29,7 +29,7 @@ class StoredStatistics(NamedTuple):
     statistics: Statistics
     is_complete: bool  # whether the base was written after the last change
     version: str | None  # of the base
-    n_entries: int
+    n_entries: int  # how many entries of the journal are in the statistics
 
 
 class JournaledStore(Store, Protocol):
@@ -134,7 +134,7 @@ class JournaledIndex(TermIndex):
         if is_complete:
             if self._has_news():
                 self._read_again()
-            if self._n_records < 0:
+            if self._n_records < 0:  # unknown since others have written
                 self._n_records = self._store.count()
         else:
             self._recount()
@@ -200,13 +200,13 @@ def read_statistics(store: Store) -> StoredStatistics:
         version = store.blob_version(STATISTICS_BLOB)
         statistics, is_complete = read_statistics_blob(store)
         if not store.has_journal:
-            return StoredStatistics(statistics, is_complete, version, 0)
+            return StoredStatistics(statistics, is_complete, version, n_entries=0)
         entries = _read_entries(store, version)
         if store.blob_version(STATISTICS_BLOB) == version:
             additions = [(entry.added, 1) for entry in entries]
             removals = [(entry.removed, -1) for entry in entries]
             statistics.merge(additions + removals)
-            return StoredStatistics(statistics, is_complete, version, len(entries))
+            return StoredStatistics(statistics, is_complete, version, n_entries=len(entries))
 
 
 class _JournalEntry(NamedTuple):

@@ -476,11 +476,13 @@ def choose_field_weights(statistics: Statistics, requested: Mapping[str, float |
 
     :param requested: weights of some fields, or None; a field with weight 0 is not searched.
     """
+    if requested is None:
+        requested = {}
     weights: dict[str, float] = {}
-    names_all_fields = requested is not None and None in requested.values()
-    if not names_all_fields:
+    is_exclusive = None in requested.values()
+    if not is_exclusive:
         weights = {field: FIELDS.get(field, 1.0) for field in list_own_fields(statistics)}
-    for field, weight in (requested or {}).items():
+    for field, weight in requested.items():
         weights[field] = 1.0 if weight is None else weight
     return {field: weight for field, weight in weights.items() if weight}
 

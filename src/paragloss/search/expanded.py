@@ -35,8 +35,13 @@ class Expanded:
         :param alpha: the weight of the query's own words, to which the documents may add.
         :param beta: the weight of the best new word.
         """
-        self.searcher, self._read_documents, self._idf = searcher, read_documents, idf
-        self._depth, self._terms, self._alpha, self._beta = depth, terms, alpha, beta
+        self.searcher = searcher
+        self._read_documents = read_documents
+        self._idf = idf
+        self._depth = depth
+        self._terms = terms
+        self._alpha = alpha
+        self._beta = beta
 
     def search(self, queries: Sequence[Query], k: int, where: Where | None = None) -> list[RankedList]:
         """Return the best k documents for each query, best first."""

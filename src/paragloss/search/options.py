@@ -172,8 +172,10 @@ def _set_argument(arguments: dict[str, Any], option: PartOption, option_type: Op
     :raises LineSyntaxError: if the value of the option does not fit.
     """
     if option_type is _FIELDS_TYPE:
-        weights = arguments.setdefault("fields", {})
-        weights[option.name] = None if option.value is None else _parse_value(option, option_type, text)
+        weight = None
+        if option.value is not None:
+            weight = _parse_value(option, option_type, text)
+        arguments.setdefault("fields", {})[option.name] = weight
     elif option.name == option_type.name:
         arguments[option.name] = _parse_value(option, option_type, text)
     else:

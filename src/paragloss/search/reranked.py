@@ -66,10 +66,12 @@ class Reranked:
         """
         first_hits = ranking[: self.depth]
         documents = self._read_documents(query, first_hits)
-        explainer = partial(self._explain, query, first_hits, {document.id for document in documents})
+        reranked_ids = {document.id for document in documents}
+        explainer = partial(self._explain, query, first_hits, reranked_ids)
         if not documents:
             return RankedList(ranking[:k], ranking.forms, explainer)
-        scores = self._score(query, documents, {hit.id: hit.score for hit in first_hits})
+        searcher_scores = {hit.id: hit.score for hit in first_hits}
+        scores = self._score(query, documents, searcher_scores)
         hits = [Hit(document.id, float(score)) for document, score in zip(documents, scores, strict=True)]
         reranked_hits = rank_hits(hits, len(hits))
         all_hits = (*reranked_hits, *_place_below(reranked_hits, ranking))

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 from paragloss.bm25 import Ids, filter_entries
 from paragloss.stores import _limits
 from paragloss.stores._filters import MATCHES_NOTHING, Condition, build_conditions, list_filterable_keys
-from paragloss.stores._payload import KEYS_WITHOUT_TEXT, hash_to_uuid, pack_sparse_rows, parse_record
+from paragloss.stores._payload import hash_to_uuid, pack_sparse_rows, parse_record, select_payload_keys
 from paragloss.stores._schema import VectorSchema
 from paragloss.stores._top_k import number_distinct_keys
 from paragloss.stores._validation import validate_dense_rows, validate_document, validate_query_vectors
@@ -163,7 +163,7 @@ class BaseStore(Store):
         condition = self._make_filter(where, without_vector)
         if condition is MATCHES_NOTHING:
             return [], None
-        payload_keys = True if with_texts else list(KEYS_WITHOUT_TEXT)
+        payload_keys = select_payload_keys(with_texts=with_texts)
         vector_names = self._schema.select_names(vectors) or False
         points, next_start = self._read_points(condition, page_start, page_size, payload_keys, vector_names)
         return [self._make_record(point) for point in points], next_start

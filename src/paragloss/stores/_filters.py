@@ -81,7 +81,9 @@ def list_filterable_keys(documents: Iterable[Document]) -> dict[str, str]:
             value_kind = _choose_index_kind(value)
             if value_kind:
                 index_kinds.setdefault(_make_json_path(f"meta.{name}"), value_kind)
-            if parse_numbers(value) not in (None, []):
+            numbers = parse_numbers(value)
+            has_numbers = numbers is not None and numbers != []
+            if has_numbers:
                 index_kinds.setdefault(_make_json_path(f"numbers.{name}"), "float")
     return index_kinds
 

@@ -101,7 +101,8 @@ def read_schema(path: Path) -> VectorSchema:
     """
     try:
         meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
-        folder_format, schema = meta["format"], VectorSchema.from_json(meta)
+        folder_format = meta["format"]
+        schema = VectorSchema.from_json(meta)
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"{path} is not a collection: it has no meta.json (paragloss index makes one)") from None
     except (ValueError, KeyError, TypeError) as error:

@@ -21,7 +21,7 @@ import socket
 import stat
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -101,13 +101,23 @@ class OwnerServer:
                 if request not in self._handlers:
                     break
                 try:
-                    response = {"answer": self._handlers[request](*arguments, **options)}
+                    response = self._make_response(request, arguments, options)
                 except ClosedError:
                     break
-                except ParaglossError as error:
-                    response = {"error": str(error)}
                 send_message(connection, response)
         self._connections.discard(connection)
+
+    def _make_response(self, request: str, arguments: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer one request, or say in the response why it failed.
+
+        :raises ClosedError: the store has been closed meanwhile.
+        """
+        try:
+            return {"answer": self._handlers[request](*arguments, **options)}
+        except ClosedError:
+            raise
+        except ParaglossError as error:
+            return {"error": str(error)}
 
 
 def start_owner_server(store: BaseStore, blob_files: BlobFiles, lock: IO[bytes]) -> OwnerServer | None:

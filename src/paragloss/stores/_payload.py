@@ -73,6 +73,13 @@ def build_payload(record: Record) -> dict[str, Any]:
     return {key: value for key, value in payload.items() if value or key not in _OPTIONAL_KEYS}
 
 
+def select_payload_keys(*, with_texts: bool) -> bool | list[str]:
+    """Return the keys of payloads that an engine is asked for: True for all, or the list of those without texts."""
+    if with_texts:
+        return True
+    return list(KEYS_WITHOUT_TEXT)
+
+
 def parse_document(payload: Mapping[str, Any]) -> Document:
     """Return the document of a payload.
 
@@ -103,11 +110,11 @@ def parse_record(
     :param dense: the point's dense vectors by name; a multivector is a list of rows.
     :param sparse: the point's sparse vectors by name, each as indices and values.
     """
-    rows: dict[str, Floats] = {name: np.array(row, np.float32) for name, row in dense.items()}
+    dense_vectors: dict[str, Floats] = {name: np.array(vector, np.float32) for name, vector in dense.items()}
     sparse_vectors = {name: to_engine_sparse_vector(indices, values) for name, (indices, values) in sparse.items()}
-    packed_tokens = base64.b64decode(payload.get("cut", ""))
+    packed_tokens = base64.b64decode(payload.get("cut", ""))  # the key that stored collections have
     signature = base64.b64decode(payload.get("signature", ""))
-    return Record(parse_document(payload), rows, sparse_vectors, packed_tokens, signature)
+    return Record(parse_document(payload), dense_vectors, sparse_vectors, packed_tokens, signature)
 
 
 def to_engine_sparse_vector(indices: Sequence[int], values: Sequence[float]) -> SparseVector:

@@ -40,8 +40,8 @@ def connect(url: str, timeout: int) -> Any:
 def call_until_received(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Call a method of the client; repeat it if the server answers that no request has come (408).
 
-    It does so after five seconds without a request on a connection, as on a machine with too much to do. It has done
-    nothing then, so that writes may be repeated as well.
+    The server gives this answer if a connection is open for five seconds without a request, as on a machine with too
+    much to do. It has done nothing then, so that writes may be repeated as well. The last call raises what it raises.
     """
     from qdrant_client.http.exceptions import UnexpectedResponse
 

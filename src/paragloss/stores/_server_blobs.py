@@ -49,15 +49,23 @@ class ServerBlobs:
         """
         head = self._read_point(name)
         while head is not None:
-            if "data" in head:
-                return base64.b64decode(head["data"])
-            parts = self._read_parts(name, head)
-            if parts is not None:
-                return b"".join(parts)
-            previous_head, head = head, self._read_point(name)
-            if head == previous_head:
+            data = self._read_data(name, head)
+            if data is not None:
+                return data
+            new_head = self._read_point(name)
+            if new_head == head:  # nobody has replaced the blob meanwhile, which also removes parts
                 raise StoreError(f"{name!r} in {self._collection} has lost some of its parts: restore a copy")
+            head = new_head
         return None
+
+    def _read_data(self, name: str, head: dict[str, Any]) -> bytes | None:
+        """Return the bytes of a blob, which are in its head or in its parts; None if a part is missing."""
+        if "data" in head:
+            return base64.b64decode(head["data"])
+        parts = self._read_parts(name, head)
+        if parts is None:
+            return None
+        return b"".join(parts)
 
     def write(self, name: str, data: bytes) -> None:
         """Replace a blob: its parts first, then its head, then remove the parts of the old blob."""

@@ -263,6 +263,8 @@ def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = Fal
     :param quantize: search one-byte copies of the vectors, whatever their precision.
     """
     precision = schema.precision.get(name)
+    on_disk = True if precision == "int8" else None
+    datatype = edge.VectorStorageDatatype.Float16 if precision == "float16" else None
     quantization = None
     if precision == "int8" or quantize:
         quantization = edge.ScalarQuantizationConfig(edge.ScalarType.Int8, quantile=0.99, always_ram=True)
@@ -272,8 +274,8 @@ def _make_vector_params(schema: VectorSchema, name: str, *, quantize: bool = Fal
     return edge.EdgeVectorParams(
         size=schema.dense[name],
         distance=edge.Distance.Dot,
-        on_disk=True if precision == "int8" else None,
+        on_disk=on_disk,
         multivector_config=multivector_config,
-        datatype=edge.VectorStorageDatatype.Float16 if precision == "float16" else None,
+        datatype=datatype,
         quantization_config=quantization,
     )

@@ -30,6 +30,12 @@ def validate_records(records: Sequence[Record], schema: VectorSchema) -> Sequenc
 
 def validate_document(document: Document) -> None:
     """Raise StoreError if a text is not valid Unicode or the metadata can't be written as JSON."""
+    _validate_texts(document)
+    _validate_meta(document)
+
+
+def _validate_texts(document: Document) -> None:
+    """Raise StoreError if a text is not valid Unicode."""
     try:
         for text in (document.id, document.title, document.text, *document.fields.values()):
             text.encode()
@@ -37,6 +43,10 @@ def validate_document(document: Document) -> None:
         raise StoreError(
             f"document {document.id!r} holds half a surrogate pair, which is no Unicode text: decode its source again"
         ) from None
+
+
+def _validate_meta(document: Document) -> None:
+    """Raise StoreError if the metadata can't be written as JSON, or has an integer of more than 64 bits."""
     try:
         _encode_json(dict(document.meta)).encode()
         _validate_integers(document)

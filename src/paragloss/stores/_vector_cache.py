@@ -65,8 +65,11 @@ class SparseVectorCache:
             vector_by_point |= read_vectors
             self._add_recent(read_vectors)
         vectors = [vector_by_point[point_id] or _NO_POINT for point_id in point_ids]
+        langs = [vector.lang for vector in vectors]
         rows = _join_vectors([vector.vector for vector in vectors])
-        return [vector.lang for vector in vectors], rows if term_ids is None else filter_entries(rows, term_ids)
+        if term_ids is not None:
+            rows = filter_entries(rows, term_ids)
+        return langs, rows
 
     def preload(self, vectors: Iterable[tuple[int, PointVector]]) -> bool:
         """Cache vectors that were read in advance; if they don't fit, nothing is added and False is returned."""

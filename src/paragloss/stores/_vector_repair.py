@@ -43,11 +43,12 @@ def remove_partial_vectors(shard_folder: Path) -> None:
         return  # damaged in another way, which is reported when the folder is opened
     for path, config in configs.items():
         partial_names = names_by_file[path] - complete_names
-        if partial_names:
-            for name in partial_names:
-                del _get_vectors(config)[name]
-            write_file_atomically(path, json.dumps(config).encode())
-            _remove_vector_folders(path.parent, partial_names)
+        if not partial_names:
+            continue
+        for name in partial_names:
+            del _get_vectors(config)[name]
+        write_file_atomically(path, json.dumps(config).encode())
+        _remove_vector_folders(path.parent, partial_names)
 
 
 def read_vector_names(shard_folder: Path) -> set[str]:

@@ -21,7 +21,7 @@ from paragloss.stores import _limits
 from paragloss.stores._base import BaseStore
 from paragloss.stores._document_ids import DocumentIds
 from paragloss.stores._filters import MATCHES_NOTHING, Condition, list_filterable_keys
-from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uuid, pack_sparse_rows
+from paragloss.stores._payload import build_payload, hash_to_uuid, pack_sparse_rows, select_payload_keys
 from paragloss.stores._qdrant_server import (
     call_until_received,
     connect,
@@ -91,17 +91,25 @@ class ClusterStore(BaseStore):
         """Open a collection of a server; raise StoreError if it is not one of ours, or can't be read."""
         client = connect(url, timeout)
         collection = resolve_alias(client, check_name(name, "collection"))
-        store = cls(client, collection, VectorSchema({}, ()), f"{url}/{name}")  # the schema is read below
-        if not store._blobs.exists():
-            raise StoreError(f"{store._location} is not a collection of ours (paragloss index makes one)")
-        data = store.read_blob(_META_BLOB)
+        no_schema = VectorSchema({}, ())  # reading the stored schema takes a store
+        store = cls(client, collection, no_schema, f"{url}/{name}")
+        store._schema = store._read_schema()
+        return store
+
+    def _read_schema(self) -> VectorSchema:
+        """Read the schema that is stored with the collection.
+
+        :raises StoreError: the collection is not one of ours, is unfinished, or has a format that is unknown here.
+        """
+        if not self._blobs.exists():
+            raise StoreError(f"{self._location} is not a collection of ours (paragloss index makes one)")
+        data = self.read_blob(_META_BLOB)
         if data is None:
-            raise StoreError(f"{store._location} was never finished: delete it on the server and index again")
+            raise StoreError(f"{self._location} was never finished: delete it on the server and index again")
         meta = json.loads(data)
         if meta["format"] != FORMAT:
-            raise StoreError(describe_unknown_format(store._location, meta, str(FORMAT)))
-        store._schema = VectorSchema.from_json(meta)
-        return store
+            raise StoreError(describe_unknown_format(self._location, meta, str(FORMAT)))
+        return VectorSchema.from_json(meta)
 
     @classmethod
     def exists(cls, url: str, name: str, *, timeout: int = 60) -> bool:
@@ -168,7 +176,7 @@ class ClusterStore(BaseStore):
     ) -> list[Record | None]:
         """Return the records of documents, None for one that is not stored."""
         point_ids = [hash_to_uuid(document_id) for document_id in ids]
-        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        payload_keys = select_payload_keys(with_texts=text)
         vector_names = self._schema.select_names(vectors) or False
         records: dict[str, Record] = {}  # by point id
         for start in range(0, len(point_ids), _limits.READ_BATCH):

@@ -35,7 +35,7 @@ from paragloss.stores._engine_loading import engine_errors_as_store_error, load_
 from paragloss.stores._filters import MATCHES_NOTHING, Condition
 from paragloss.stores._lock_file import acquire_lock
 from paragloss.stores._owner_server import start_owner_server
-from paragloss.stores._payload import KEYS_WITHOUT_TEXT, build_payload, hash_to_uint64, parse_record
+from paragloss.stores._payload import build_payload, hash_to_uint64, parse_record, select_payload_keys
 from paragloss.stores._point_cache import PointCache
 from paragloss.stores._schema import VectorSchema
 from paragloss.stores._seal import check_seal, remove_seal, write_seal
@@ -153,15 +153,16 @@ class EmbeddedStore(BaseStore):
         """
         copy = Path(tempfile.mkdtemp(prefix="paragloss-reading-", dir=find_copy_folder(measure_engine_size(path))))
         try:
-            copy_sparse_files(path / "shard", copy / "shard")
-            remove_partial_vectors(copy / "shard")
-            check_readable(copy / "shard")
+            _copy_engine_files(path, copy)
             shard = Shard(path, load_engine(copy / "shard"), read_only_reason=read_only_reason)
-            store = cls(path, schema, shard, lock or acquire_lock(copy / "lock"))
-        except BaseException as error:
+            if lock is None:
+                lock = acquire_lock(copy / "lock")
+            store = cls(path, schema, shard, lock)
+        except OSError as error:
             shutil.rmtree(copy, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise StoreError(f"{path} can't be read ({error.strerror})") from None
+            raise StoreError(f"{path} can't be read ({error.strerror})") from None
+        except BaseException:
+            shutil.rmtree(copy, ignore_errors=True)
             raise
         weakref.finalize(store, shutil.rmtree, copy, True)
         return store
@@ -226,7 +227,7 @@ class EmbeddedStore(BaseStore):
         if not vector_names and not text:
             return self._get_without_text(ids)
         point_ids = [self._get_point_id(document_id) for document_id in ids]
-        payload_keys = True if text else list(KEYS_WITHOUT_TEXT)
+        payload_keys = select_payload_keys(with_texts=text)
         records: dict[str, Record] = {}
         for point in self._shard.call("retrieve", point_ids, payload_keys, vector_names or False):
             payload = point.payload  # a property that builds the dictionary anew
@@ -495,3 +496,13 @@ class _VectorSearch(NamedTuple):
         """Make the engine's request for the best points of one query, `limit` of them at most."""
         query = edge.Query.Nearest(self.queries[query_number], using=self.name)
         return edge.QueryRequest(query=query, filter=self.condition, params=self.params, limit=limit)
+
+
+def _copy_engine_files(source: Path, target: Path) -> None:
+    """Copy the engine's files from one collection's folder to another, repair the copy, and check that it is readable.
+
+    :raises StoreError: the copy is damaged.
+    """
+    copy_sparse_files(source / "shard", target / "shard")
+    remove_partial_vectors(target / "shard")
+    check_readable(target / "shard")

@@ -92,7 +92,9 @@ class _Encoder:
             return self._sequence_to_json(value)
         if hasattr(value, "items"):
             return {"$map": [[key, self.to_json(item)] for key, item in value.items()]}
-        return value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, np.generic):  # a number of numpy
+            return value.item()
+        return value
 
     def _array_to_json(self, value: np.ndarray[Any, Any]) -> Any:
         array = np.ascontiguousarray(value)

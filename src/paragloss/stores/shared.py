@@ -152,11 +152,16 @@ class SharedStore(BaseStore):
                 return self._exchange(message)
             except (OSError, EOFError, ValueError):
                 self._disconnect()
-            with suppress(StoreError):
-                self._own_store = self._open_folder(self.path)
+            if self._try_to_become_owner():
                 return None
             if time.monotonic() > deadline:
                 raise StoreError(f"{self.path} is in use by {describe_lock_holder(self.path)}, which does not answer")
+
+    def _try_to_become_owner(self) -> bool:
+        """Open the folder in this process; tell whether that succeeded: not while another process has it open."""
+        with suppress(StoreError):
+            self._own_store = self._open_folder(self.path)
+        return self._own_store is not None
 
     def _exchange(self, message: Any) -> dict[str, Any]:
         """Send a message to the owner and return its response."""
