@@ -41,7 +41,9 @@ def evaluate_(
     answered_count = sum(bool(rankings.get(query_id)) for query_id in measured.judgments)
     if as_json:
         summary = {"mean": mean(scores), "judged": judged_count, "answered": answered_count}
-        print_json({**summary, "queries": scores} if per_query else summary)
+        if per_query:
+            summary["queries"] = scores
+        print_json(summary)
         return
     if per_query:
         _print_scores_by_query(scores)

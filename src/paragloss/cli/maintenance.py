@@ -122,7 +122,10 @@ def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bo
     if as_json:
         print_json([term._asdict() for term in terms])
     elif show:
-        rows = [[f"{term.lang}-{term.to}", term.word, term.meaning, f"{term.share:.2f}", term.before] for term in terms]
+        rows = []
+        for term in terms:
+            languages = f"{term.lang}-{term.to}"
+            rows.append([languages, term.word, term.meaning, f"{term.share:.2f}", term.before])
         print_table(["", "word", "learned", "share", "before"], rows)
 
 

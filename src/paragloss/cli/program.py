@@ -83,7 +83,11 @@ def main() -> None:
 
 
 def _exit_with_error(error: Exception) -> NoReturn:
-    """Print an error as one line and exit: with code 1 if the user can do something about it, else with another."""
+    """Print an error as one line and exit.
+
+    The exit code is 1 for what a user can repair (input, files, a missing package), and that of an internal error
+    for anything else.
+    """
     if isinstance(error, LineSyntaxError):  # a line of the user's with the place of the mistake stays as it is
         _fail(plain_lines(str(error)))
     if isinstance(error, ParaglossError):

@@ -130,11 +130,12 @@ def _have_indexed_terms(hashes_of_words: Sequence[Sequence[int]], statistics: St
     fields = np.arange(len(statistics.layout.fields))[:, None]  # (n_fields, 1)
     all_hashes = [term_hash for hashes in hashes_of_words for term_hash in hashes]
     term_ids = statistics.layout.ids(fields, all_hashes)  # (n_fields, n_terms)
-    document_counts = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape)
-    is_indexed = document_counts > 0
+    document_counts = statistics.df_of(term_ids.ravel()).reshape(term_ids.shape)  # (n_fields, n_terms)
+    has_term = document_counts > 0
     first_terms = list_starts([len(hashes) for hashes in hashes_of_words])  # (n_words,): positions in all_hashes
-    has_all_terms = np.logical_and.reduceat(is_indexed, first_terms, axis=1)  # (n_fields, n_words)
-    return list(np.logical_or.reduce(has_all_terms, axis=0).tolist())
+    has_all_terms = np.logical_and.reduceat(has_term, first_terms, axis=1)  # (n_fields, n_words)
+    is_indexed = np.logical_or.reduce(has_all_terms, axis=0)  # (n_words,)
+    return list(is_indexed.tolist())
 
 
 def measure_unknown_share(texts: Iterable[str], lang: str, model: DefaultModel) -> float | None:

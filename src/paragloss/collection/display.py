@@ -92,7 +92,8 @@ class Matcher:
         for clause in self._list_clauses(lang):
             for alternative in clause.alternatives:
                 weight = clause.weight * alternative.weight
-                for term in alternative.terms or extract_terms(alternative.text):
+                terms = alternative.terms or extract_terms(alternative.text)
+                for term in terms:
                     weights[term] = max(weight, weights.get(term, 0.0))
         return weights
 

@@ -559,17 +559,18 @@ class _Sources:
         :param roots: the files and folders that were read; files outside them are left out.
         """
         full_roots = [os.path.abspath(root) for root in roots]
-        removed = RemovedFiles([], {})
+        removed_paths: list[str] = []
+        doubtful_folders: dict[str, str] = {}  # by path
         for path in paths:
-            root = next((root for root in full_roots if is_inside(path, root)), None)
+            root = _find_root(path, full_roots)
             if root is None or self._is_unlisted(path) or not _is_absent(path):
                 continue
             doubtful_folder = self._find_doubtful_folder(path, root)
             if doubtful_folder is None:
-                removed.paths.append(path)
+                removed_paths.append(path)
             else:
-                removed.withheld[path] = doubtful_folder
-        return removed
+                doubtful_folders[path] = doubtful_folder
+        return RemovedFiles(removed_paths, doubtful_folders)
 
     def _is_unlisted(self, path: str) -> bool:
         """Tell whether a file is below a folder whose contents could not be listed."""
@@ -632,6 +633,11 @@ def _read_size_and_time(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return state.st_size, state.st_mtime_ns
+
+
+def _find_root(path: str, roots: Sequence[str]) -> str | None:
+    """Return the first of some files and folders that a path is, or lies in; None if there is none."""
+    return next((root for root in roots if is_inside(path, root)), None)
 
 
 def _is_absent(path: str) -> bool:

@@ -114,16 +114,24 @@ def learn_from_pages(state: State, langs: Sequence[str] = ()) -> LearningReport:
     if len(pages) < MIN_PAGES:
         raise InputError(f"{len(pages)} pages stand in two languages here: learning needs {MIN_PAGES} or more")
     model = state.default or default.open()
-    held_out_pages = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
-    training_pages = [page for page in pages if page not in held_out_pages]
-    trial_table = _fit_table(align_pages(training_pages, model))
-    gains = _measure_gains(state, held_out_pages, trial_table)
+    gains = _measure_trial(state, pages, model)
     total_gain = sum(gain.pages * (gain.after - gain.before) for gain in gains)
     is_accepted = total_gain > 0
     blocks = align_pages(pages, model)
     if is_accepted:
         add_learned_model(state, _fit_table(blocks))
     return LearningReport(len(pages), len(blocks), gains, is_accepted)
+
+
+def _measure_trial(state: State, pages: Sequence[Page], model: default.DefaultModel) -> list[LearningGain]:
+    """Learn a first table without some pages, and measure how much better these are found with it.
+
+    :param model: translates words, by which the blocks of pages are aligned.
+    """
+    held_out_pages = pages[::HOLD_OUT_INTERVAL][:MAX_HELD_OUT]
+    training_pages = [page for page in pages if page not in held_out_pages]
+    trial_table = _fit_table(align_pages(training_pages, model))
+    return _measure_gains(state, held_out_pages, trial_table)
 
 
 def add_learned_model(state: State, table: word_table.Table) -> None:

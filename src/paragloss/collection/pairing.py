@@ -95,17 +95,19 @@ def _find_root(parents: Mapping[str, str], page_key: str) -> str:
 
 
 def _group_by_address(documents: Sequence[Document]) -> dict[str, dict[int, str]]:
-    """Group documents by the addresses that they name as their translations, or that are their own.
+    """Group documents by the addresses (of pages, as links have them) that they name as their translations.
 
-    :return: for each named address the positions of its documents, with their languages.
+    The document that is at such an address itself, which is its id then, belongs to the group as well.
+
+    :return: for each named address the languages of its documents, by their positions in `documents`.
     """
     groups: dict[str, dict[int, str]] = {}
-    for number, document in enumerate(documents):
+    for position, document in enumerate(documents):
         for address in _list_translation_addresses(document):
-            groups.setdefault(address, {})[number] = document.lang
-    for number, document in enumerate(documents):
+            groups.setdefault(address, {})[position] = document.lang
+    for position, document in enumerate(documents):
         if document.id in groups:
-            groups[document.id][number] = document.lang
+            groups[document.id][position] = document.lang
     return groups
 
 

@@ -117,12 +117,14 @@ def _describe_paragraph(
     """
     start, end = span
     text = document.text[start:end]
-    has_pages = "\f" in document.text
+    page = None
+    if "\f" in document.text:  # a form feed stands before every page but the first
+        page = 1 + document.text.count("\f", 0, start)
     return {
         "start": start,
         "text": text,
         "heading": text.strip() in headings,
-        "page": document.text.count("\f", 0, start) + 1 if has_pages else None,
+        "page": page,
         "time": find_time_code(document.text, document.meta, start),
         "marks": _clip_marks(marks, start, end),
     }

@@ -434,12 +434,19 @@ def _list_neighbour_keys(letter: str) -> str:
     for keyboard in _KEYBOARDS:
         rows = keyboard.split()
         for row_number, row in enumerate(rows):
-            column = row.find(letter)
-            if column >= 0:
-                near_rows = rows[max(row_number - 1, 0) : row_number + 2]
-                near_keys = [keys[max(column - 1, 0) : column + 2] for keys in near_rows]
-                return "".join(near_keys).replace(letter, "")
+            if letter in row:
+                return _join_keys_around(rows, row_number, row.index(letter)).replace(letter, "")
     return ""
+
+
+def _join_keys_around(rows: Sequence[str], row_number: int, column: int) -> str:
+    """Return the letters of a key and of those at most one row and one column from it.
+
+    :param rows: the letters of a keyboard, row by row.
+    """
+    near_rows = rows[max(row_number - 1, 0) : row_number + 2]
+    near_keys = [row[max(column - 1, 0) : column + 2] for row in near_rows]
+    return "".join(near_keys)
 
 
 @lru_cache(maxsize=100)

@@ -66,7 +66,8 @@ def count_term(state: State, term: str, options: SearchOptions) -> TermCount:
     ranked = _rank_documents_with_term(state, term, options)
     occurrences_by_id = ranked.occurrences
     best_ids = [hit.id for hit in ranked.ranking][:MAX_LISTED_DOCUMENTS]
-    listed = [_list_document(document, occurrences_by_id[document.id]) for document in state.documents(best_ids)]
+    best_documents = state.documents(best_ids)
+    listed = [_list_document(document, occurrences_by_id[document.id]) for document in best_documents]
     total_hits = sum(_count_hits(occurrences) for occurrences in occurrences_by_id.values())
     return TermCount(term, total_hits, len(occurrences_by_id), tuple(listed), ranked.notes)
 

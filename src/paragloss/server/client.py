@@ -105,12 +105,16 @@ class ServerClient:
             with self._opener.open(request, timeout=REQUEST_SECONDS) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            message = f"{self._base} answered {error.code} ({_read_error(error)})"
-            if error.code in (401, 403):
-                message += f": set {KEY_VARIABLE}={urlsplit(self._base).netloc}=KEY"
-            raise InputError(message) from None
+            raise InputError(self._describe_refusal(error)) from None
         except (OSError, ValueError) as error:
             raise InputError(f"{self._base} did not answer as a Paragloss server does ({error})") from None
+
+    def _describe_refusal(self, error: urllib.error.HTTPError) -> str:
+        """Return the server's message, with how to give a key if one is needed."""
+        message = f"{self._base} answered {error.code} ({_read_error(error)})"
+        if error.code in (401, 403):
+            message += f": set {KEY_VARIABLE}={urlsplit(self._base).netloc}=KEY"
+        return message
 
 
 def _split_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import pathlib
 from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
@@ -95,18 +96,20 @@ async def open_original(request: Request, context: Context, id: DocumentId) -> F
     path = context.collection.sources.find_original(document.meta)
     if path is None or not get_app_state(request).is_personal:
         raise HTTPException(404, f"the file of {id!r} can't be opened from here")
+    return _make_file_response(path)
+
+
+def _make_file_response(path: pathlib.Path) -> FileResponse:
+    """Make the response with a file of a reader: the browser shows the types that it can show, and saves others."""
     guessed_type, _ = mimetypes.guess_type(path.name)
     media_type = guessed_type or "application/octet-stream"
+    disposition = "inline" if media_type in _DISPLAYED_TYPES else "attachment"
     headers = {}
     if media_type != "application/pdf":
         # A file must not act as this page: it is shown without scripts, forms and an origin. A PDF has none.
         headers["content-security-policy"] = "sandbox; default-src 'none'"
     return FileResponse(
-        path,
-        media_type=media_type,
-        filename=path.name,
-        content_disposition_type="inline" if media_type in _DISPLAYED_TYPES else "attachment",
-        headers=headers,
+        path, media_type=media_type, filename=path.name, content_disposition_type=disposition, headers=headers
     )
 
 

@@ -100,16 +100,20 @@ class Guard:
     async def _refuse_or_answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
-        refusal = self._refuse_sender(scope, headers)
         max_size = self._max_body_size(scope["path"])
-        declared_size = headers.get("content-length", "0")
-        if refusal is None and declared_size.isdigit() and int(declared_size) > max_size:
-            refusal = self._refuse(413, "size", _TOO_LARGE.format(max_size))
+        refusal = self._refuse_sender(scope, headers) or self._refuse_size(headers, max_size)
         if refusal is not None:
             await refusal(scope, receive, send)
-        else:
-            body = _LimitedBody(receive, max_size, self._limits, self._metrics)
-            await self._app(scope, body.receive, send)
+            return
+        body = _LimitedBody(receive, max_size, self._limits, self._metrics)
+        await self._app(scope, body.receive, send)
+
+    def _refuse_size(self, headers: Headers, max_size: int) -> JSONResponse | None:
+        """Return the refusal of a request that announces a body of more bytes than `max_size`; None if it may go on."""
+        declared_size = headers.get("content-length", "0")
+        if declared_size.isdigit() and int(declared_size) > max_size:
+            return self._refuse(413, "size", _TOO_LARGE.format(max_size))
+        return None
 
     def _refuse_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
         """Return the refusal of a request by its host, origin or key; None if it may go on.

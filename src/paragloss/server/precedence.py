@@ -63,9 +63,9 @@ class Precedence:
         self._running: set[YieldingDeadline] = set()
 
     def run(self, deadline: YieldingDeadline, work: Callable[[Deadline], T]) -> T:
-        """Do a piece of work in this thread; work that is long from the beginning gives way before it begins.
+        """Do a piece of work in this thread. Work that is known to be long lets short work go first.
 
-        :param deadline: the deadline of the work, which counts its processor time.
+        :param deadline: the deadline of the work, which counts its processor time and tells whether it is long.
         :return: the result of `work(deadline)`.
         """
         deadline.start()
