@@ -159,7 +159,8 @@ def split(
     bounds = np.rint(np.cumsum([0, *parts]) / sum(parts) * len(order)).astype(int)
     splits = []
     for start, end in itertools.pairwise(bounds):
-        splits.append(select_queries(judged, [query for i in order[start:end] for query in families[i]]))
+        queries = [query for i in order[start:end] for query in families[i]]
+        splits.append(select_queries(judged, queries))
     return splits
 
 
@@ -175,17 +176,24 @@ def group_queries(judged: JudgedCollection) -> dict[str, str]:
     Queries belong together if they have the same words or a common relevant document (grade 2, or 1 if no grade is
     higher), also through a third query.
     """
+    groups = _find_components(_link_queries(judged), len(judged.queries))  # the group of each query
+    first_query_by_group: dict[int, str] = {}
+    for query, group in zip(judged.queries, groups, strict=True):
+        first_query_by_group.setdefault(group, query.id)
+    return {query.id: first_query_by_group[group] for query, group in zip(judged.queries, groups, strict=True)}
+
+
+def _link_queries(judged: JudgedCollection) -> list[tuple[int, int]]:
+    """List pairs of query numbers that have the same words or a common relevant document.
+
+    Of three queries or more that have these in common, only neighbours are paired.
+    """
     numbers_by_key: dict[tuple[str, str], list[int]] = {}  # numbers of the queries with the same words or document
     for number, query in enumerate(judged.queries):
         numbers_by_key.setdefault(("words", query.text.casefold()), []).append(number)
     for number, doc_id in _list_relevant_pairs(judged):
         numbers_by_key.setdefault(("document", doc_id), []).append(number)
-    links = [link for numbers in numbers_by_key.values() for link in itertools.pairwise(numbers)]
-    groups = _find_components(links, len(judged.queries))
-    first_query_by_group: dict[int, str] = {}
-    for query, group in zip(judged.queries, groups, strict=True):
-        first_query_by_group.setdefault(group, query.id)
-    return {query.id: first_query_by_group[group] for query, group in zip(judged.queries, groups, strict=True)}
+    return [link for numbers in numbers_by_key.values() for link in itertools.pairwise(numbers)]
 
 
 def _list_relevant_pairs(judged: JudgedCollection) -> list[tuple[int, str]]:

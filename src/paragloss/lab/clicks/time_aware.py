@@ -206,14 +206,15 @@ def _list_shown_results(documents: Sequence[int], clicked_ranks: Sequence[int], 
     opened: set[int] = set()
     last_rank = 0
     for next_rank in clicked_ranks:
-        direction = 1 if next_rank > last_rank else -1
-        for rank in range(last_rank + direction, next_rank, direction):
+        direction = 1 if next_rank > last_rank else -1  # downwards or up
+        for rank in range(last_rank + direction, next_rank, direction):  # the ranks between the two clicks
             if rank not in opened:
                 shown_results.append(_ShownResult(documents[rank - 1], last_rank, rank, is_opened=False))
         shown_results.append(_ShownResult(documents[next_rank - 1], last_rank, next_rank, is_opened=True))
         opened.add(next_rank)
         last_rank = next_rank
-    for rank in range(max(opened, default=0) + 1, len(documents) + 1):
+    lowest_click = max(opened, default=0)
+    for rank in range(lowest_click + 1, len(documents) + 1):
         shown_results.append(_ShownResult(documents[rank - 1], last_rank, rank, is_opened=False, ending=ending))
     return shown_results
 

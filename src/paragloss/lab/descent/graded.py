@@ -217,6 +217,8 @@ def _sample(task: Task, query_numbers: torch.Tensor, n: int) -> torch.Tensor:
 def _sample_from_pool(task: Task, judged: Bags, sampled: torch.Tensor, pool: int) -> torch.Tensor:
     """Replace sampled documents by some from a random pool, except where the query has judged the replacement.
 
+    All queries of a batch share the pool, so that fewer different documents have to be encoded.
+
     :param judged: the judged documents of the queries
     :param sampled: (queries, n) document numbers, and so is the result
     :param pool: size of the pool
@@ -224,10 +226,11 @@ def _sample_from_pool(task: Task, judged: Bags, sampled: torch.Tensor, pool: int
     n_documents = _count(task.documents)
     pool_ids = torch.randint(n_documents, (pool,), device=sampled.device)
     replacements = pool_ids[torch.randint(pool, sampled.shape, device=sampled.device)]  # (queries, n)
-    positions = torch.arange(len(sampled), device=sampled.device)
+    positions = torch.arange(len(sampled), device=sampled.device)  # of the queries in the batch
     query_of_judgment = torch.repeat_interleave(positions, judged.bounds.diff(), output_size=len(judged.ids))
-    judged_keys = query_of_judgment * n_documents + judged.ids.long()
-    replacement_keys = positions[:, None] * n_documents + replacements
+    # A key stands for a pair of query and document.
+    judged_keys = query_of_judgment * n_documents + judged.ids.long()  # (judged pairs,)
+    replacement_keys = positions[:, None] * n_documents + replacements  # (queries, n)
     is_judged = torch.isin(replacement_keys, judged_keys)
     return torch.where(is_judged, sampled, replacements)
 
@@ -247,7 +250,7 @@ def score_pairs(
     queries = smooth(towers[task.source](query_texts), epsilon)
     documents = smooth(towers[task.target](document_texts), epsilon)
     scores = queries @ documents.T  # (queries, documents)
-    return scores.flatten().index_select(0, batch_pairs.cells)
+    return scores.flatten().index_select(0, batch_pairs.cells)  # a cell is a position in the flattened scores
 
 
 def smooth(rows: torch.Tensor, epsilon: float) -> torch.Tensor:

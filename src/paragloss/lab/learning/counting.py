@@ -150,10 +150,11 @@ def _choose_vocabulary(
     :param max_terms: size of the vocabulary at most
     :param min_df: documents that a term must be in; lowered where there are few documents
     """
-    counts = all_counts.counts[np.isin(all_counts.concepts, concepts)]
-    df_bound = lower_min_df(min_df, counts.shape[0])
+    is_used = np.isin(all_counts.concepts, concepts)  # (documents,)
+    used_counts = all_counts.counts[is_used]  # (used documents, all terms)
+    df_bound = lower_min_df(min_df, used_counts.shape[0])
     vocabulary, counts = Vocabulary.choose(
-        lang, all_counts.terms, counts, max_terms=max_terms, min_df=df_bound, stem=stem
+        lang, all_counts.terms, used_counts, max_terms=max_terms, min_df=df_bound, stem=stem
     )
     return CountedTexts(vocabulary, counts, concepts)
 
@@ -208,9 +209,12 @@ def _drop_rare_concepts(
 def _check_lengths(n_terms: Integers, lengths: tuple[int, int], *, force: bool) -> npt.NDArray[np.bool_]:
     """Say which documents have an allowed number of distinct terms: (documents,).
 
+    Empty documents are never allowed. A bound that would drop more than half of the documents that are still allowed
+    is ignored; the lower bound comes first.
+
     :param n_terms: (documents,) distinct terms of each
     :param lengths: the smallest and the largest allowed number
-    :param force: apply a bound even if it drops more than half of the documents
+    :param force: ignore no bound
     """
     shortest, longest = lengths
     is_allowed = n_terms > 0

@@ -26,7 +26,7 @@ class TripleSource(NamedTuple):
     lower: Integers  # documents judged lower than a positive, positive after positive
     bounds: Integers  # (positives + 1,): where the entries of each positive begin in `lower`
     judged: Integers  # (judgments,) keys query x documents + document, ascending
-    documents: int
+    documents: int  # how many there are
     nearest: Integers | None  # (documents, NEAREST) the most similar documents, for hard negatives
 
     def are_judged(self, queries: Integers, documents: Integers) -> npt.NDArray[np.bool_]:
@@ -50,15 +50,16 @@ def make_source(
     positives, lower_by_positive = _list_positives(grades, difference)
     if not positives:
         raise InputError("no query has a relevant document: nothing to learn from")
+    nearest = None if similarity_rows is None else _find_nearest_rows(similarity_rows)
     n_documents = grades.shape[1]
-    query_of_judgment = list_groups(np.diff(grades.indptr))
+    query_of_judgment = list_groups(np.diff(grades.indptr))  # (judgments,)
     return TripleSource(
         positives=np.array(positives, np.int64),
         lower=np.concatenate(lower_by_positive).astype(np.int64),
         bounds=np.cumsum([0, *map(len, lower_by_positive)]),
         judged=query_of_judgment * n_documents + grades.indices,
         documents=n_documents,
-        nearest=None if similarity_rows is None else _find_nearest_rows(similarity_rows),
+        nearest=nearest,
     )
 
 
@@ -130,8 +131,9 @@ def _find_nearest_rows(rows: sp.csr_matrix) -> Integers:
     nearest_rows = np.empty((rows.shape[0], k), np.int64)
     transposed = rows.T.tocsr()
     for start in range(0, rows.shape[0], _BLOCK):
-        similarities = np.asarray((rows[start : start + _BLOCK] @ transposed).todense())
+        stop = start + _BLOCK
+        similarities = np.asarray((rows[start:stop] @ transposed).todense())  # (rows of the block, rows)
         block_rows = np.arange(len(similarities))
         similarities[block_rows, start + block_rows] = -1  # a row is not its own neighbour
-        nearest_rows[start : start + _BLOCK] = np.argpartition(similarities, -k, axis=1)[:, -k:]
+        nearest_rows[start:stop] = np.argpartition(similarities, -k, axis=1)[:, -k:]
     return nearest_rows

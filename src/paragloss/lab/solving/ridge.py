@@ -57,13 +57,13 @@ class Regression:
         self.sizes = arrays.zeros(concepts, 1)  # documents per concept
         for X, concept_of_document in parts:
             n_documents, n_terms = X.shape
-            rows = slice(self.documents, self.documents + n_documents)
-            words = slice(self.terms, self.terms + n_terms)
-            self.languages.append(_Language(X, concept_of_document, rows, words))
+            document_rows = slice(self.documents, self.documents + n_documents)
+            term_rows = slice(self.terms, self.terms + n_terms)
+            self.languages.append(_Language(X, concept_of_document, document_rows, term_rows))
             self.documents += n_documents
             self.terms += n_terms
             self.sizes[concept_of_document] += 1
-        self.iterations = 0.0  # of conjugate gradients, times the columns they were for
+        self.iterations = 0.0  # steps of conjugate gradients so far, summed over the columns that were solved for
 
     @classmethod
     def from_blocks(cls, blocks: Sequence[Block], concepts: int, arrays: Arrays, *, lambda_: float) -> Regression:
@@ -171,24 +171,35 @@ class Regression:
         diagonal = self._compute_diagonal(centred=centred)
         r = self.multiply_transposed(rows)
         z = r / diagonal
-        x, p, rz = 0 * r, z, (r * z).sum(0)
+        x = 0 * r
+        p = z
+        rz = (r * z).sum(0)  # (columns,) squared length of the preconditioned residual
         residual_bounds = tolerance**2 * rz
         for _ in range(max_steps):
             has_converged = not bool((rz > residual_bounds).any())
             if has_converged:
                 break
-            product = self.multiply(p)
-            if centred:
-                product -= product.sum(0) / self.documents
-            q = self.multiply_transposed(product) + self.lambda_ * p
+            q = self._multiply_regularized(p, centred=centred)
             step = rz / _positive((p * q).sum(0))
             x += step * p
             r -= step * q
             z = r / diagonal
-            previous_rz, rz = rz, (r * z).sum(0)
+            previous_rz = rz
+            rz = (r * z).sum(0)
             p = z + (rz / _positive(previous_rz)) * p
             self.iterations += rows.shape[1]
         return x
+
+    def _multiply_regularized(self, directions: Dense, *, centred: bool) -> Dense:
+        """Compute (X^T X + λ) directions: (terms, columns).
+
+        :param directions: (terms, columns)
+        :param centred: whether the columns of X are centred
+        """
+        product = self.multiply(directions)  # (documents, columns)
+        if centred:
+            product -= product.sum(0) / self.documents
+        return self.multiply_transposed(product) + self.lambda_ * directions
 
     def _compute_diagonal(self, *, centred: bool) -> Dense:
         """Return the diagonal of X^T X + λ: (terms, 1).
