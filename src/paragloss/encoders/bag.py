@@ -39,6 +39,11 @@ class Tower(NamedTuple):
     activation: str = "linear"
     layers: tuple[Layer, ...] = ()
 
+    @property
+    def is_only_table(self) -> bool:
+        """Whether the row of a text is weights @ table and nothing else."""
+        return not self.layers and self.bias is None and self.activation == "linear"
+
 
 class Packed(TypedDict):
     """The parts of a saved folder, as `artefacts.save` takes them."""

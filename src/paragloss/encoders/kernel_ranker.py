@@ -134,7 +134,9 @@ class Knrm:
         :return: between 0 and 1, (documents, parts)
         """
         weight_by_term = self._weigh_by_rarity(text, lang)
-        shares_by_part = [[_sum_weights(weight_by_term, words) for words in texts] for texts in parts]
+        shares_by_part = []
+        for texts in parts:
+            shares_by_part.append([_sum_weights(weight_by_term, words) for words in texts])
         shares = np.asarray(shares_by_part, np.float32).reshape(len(parts), -1)  # two axes also without documents
         return shares.T
 
@@ -250,7 +252,8 @@ class Knrm:
         :param part: the text, and the weights of the kernels
         :return: (query word, the word of the text that the kernel responds to most, name of the kernel, value)
         """
-        query_terms, text_terms = self._list_terms(query.text, query.lang), self._list_terms(part.text, part.lang)
+        query_terms = self._list_terms(query.text, query.lang)
+        text_terms = self._list_terms(part.text, part.lang)
         if not text_terms:
             return []
         responses = self._compute_responses(query, part)  # (n_query_terms, n_text_terms, n_kernels)

@@ -99,7 +99,7 @@ def _run_t_test(first_scores: ScoreArray, second_scores: ScoreArray) -> tuple[fl
 def _run_randomisation_test(gains: ScoreArray, rounds: int, seed: int) -> float:
     """Compute the two-sided p-value: how often random signs give a mean at least as far from zero as the observed one.
 
-    :param gains: the difference of the scores of each query
+    :param gains: (queries,) the difference of the scores of each query; those of 0 have no sign and don't count
     :param rounds: how many assignments of signs are drawn; all are tried if few enough queries differ
     :param seed: seed of the assignments
     """
@@ -109,8 +109,10 @@ def _run_randomisation_test(gains: ScoreArray, rounds: int, seed: int) -> float:
     if len(gains) <= MAX_GAINS_FOR_EXACT_TEST:
         all_signs = _list_sign_assignments(len(gains))
         return _count_extreme(all_signs, gains) / len(all_signs)
-    n_extreme = sum(_count_extreme(signs, gains) for signs in _draw_sign_assignments(len(gains), rounds, seed))
-    return (n_extreme + 1) / (rounds + 1)
+    n_extreme = 0
+    for drawn_signs in _draw_sign_assignments(len(gains), rounds, seed):
+        n_extreme += _count_extreme(drawn_signs, gains)
+    return (n_extreme + 1) / (rounds + 1)  # the observed signs count as one more assignment
 
 
 def _draw_sign_assignments(n: int, rounds: int, seed: int) -> Iterator[npt.NDArray[np.int8]]:

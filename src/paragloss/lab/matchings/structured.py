@@ -265,7 +265,7 @@ class ClauseSearcher(StructuredSearcher):
         compiled = self._compile(query)
         if compiled is None:
             return []
-        _, vectors = self._store.read_sparse(self._vector_name, [id])
+        _, vectors = self._store.read_sparse(self._vector_name, [id])  # of the one document
         bags = self._unpack_terms(compiled, vectors)
         occurrences = self._find_occurrences(compiled, bags)
         scores = self._score_occurrences(query.lang, compiled, bags, occurrences)

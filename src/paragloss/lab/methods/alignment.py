@@ -453,15 +453,17 @@ def _find_best_columns(
 ) -> tuple[Integers, npt.NDArray[Any]]:
     """Find for each source column the target column with the highest cosine, and how many concepts both share.
 
-    :param source: (concepts, source terms) from `_make_concept_columns`; `target` likewise
+    :param source: (concepts, source terms) columns of length 1, from `_make_concept_columns`
+    :param target: (concepts, target terms) likewise
     :param block: source columns computed at a time
     :return: target columns and numbers of shared concepts, (source terms,) each
     """
     best_parts, n_shared_parts = [], []
-    source_sizes, target_sizes = np.diff(source.indptr), np.diff(target.indptr)  # concepts of each term
+    source_sizes = np.diff(source.indptr)  # (source terms,) concepts of each term
+    target_sizes = np.diff(target.indptr)  # (target terms,)
     for start in range(0, source.shape[1], block):
         stop = start + block
-        cosines = (source[:, start:stop].T @ target).toarray()
+        cosines = (source[:, start:stop].T @ target).toarray()  # (terms of the block, target terms)
         best = cosines.argmax(axis=1)
         best_cosines = cosines[np.arange(len(best)), best]
         # A cosine is the number of shared concepts divided by these norms.

@@ -252,11 +252,15 @@ def _learn_scale(
     :param relative_weights: the weights of the features whose sum is the score by words
     :return: the weights of the first search, (3,); the factor of the score by words; and the loss
     """
-    features = []  # of each list, (candidates, 3 + 1)
+    features, right_candidates = [], []
     for candidates in lists:
-        features.append(np.column_stack([candidates.first_stage, candidates.features @ relative_weights]))
-    weights, loss = weigh_lists(features, [candidates.right for candidates in lists], penalty=penalty, minimum=0.0)
-    return weights[:_FIRST_STAGE_FEATURES].astype(np.float32), float(weights[_FIRST_STAGE_FEATURES]), loss
+        word_scores = candidates.features @ relative_weights  # (candidates,)
+        features.append(np.column_stack([candidates.first_stage, word_scores]))  # (candidates, 3 + 1)
+        right_candidates.append(candidates.right)
+    weights, loss = weigh_lists(features, right_candidates, penalty=penalty, minimum=0.0)  # (3 + 1,)
+    first_search_weights = weights[:_FIRST_STAGE_FEATURES].astype(np.float32)
+    word_factor = float(weights[_FIRST_STAGE_FEATURES])
+    return first_search_weights, word_factor, loss
 
 
 def _list_candidates(
@@ -278,8 +282,9 @@ def _list_candidates(
     scores_by_search = _score_by_searches(encoder, queries, documents, rng)
     rankings_by_query: dict[int, list[_Ranking]] = {}
     for number, scores in enumerate(scores_by_search):
+        is_real = number < _REAL_SEARCHES  # the simulated searches come after the real ones
         for candidates in firststage.rank_candidates(scores, depth):
-            ranking = _Ranking(candidates, is_real=number < _REAL_SEARCHES)
+            ranking = _Ranking(candidates, is_real)
             rankings_by_query.setdefault(candidates.query, []).append(ranking)
     features_of = _CandidateFeatures.build(encoder, queries, documents)
     for query_number, rankings in rankings_by_query.items():

@@ -91,17 +91,19 @@ def find_nearest_words(
 ) -> sp.csr_matrix:
     """Find the `nearest` targets of each row by CSLS; return their shares as a matrix (rows, targets).
 
-    :param rows: unit vectors, and so are `targets`
+    :param rows: (rows, dim) unit vectors
+    :param targets: (targets, dim) unit vectors
     :param temperature: a share is proportional to exp(CSLS / temperature)
     :param block: rows computed at a time
     """
-    target_hubness, row_hubness = neighbourhood(targets, rows), neighbourhood(rows, targets)
+    target_hubness = neighbourhood(targets, rows)  # (targets,)
+    row_hubness = neighbourhood(rows, targets)  # (rows,)
     k = min(nearest, len(targets))
     column_parts, share_parts = [], []
     for start in range(0, len(rows), block):
         stop = start + block
         csls = 2 * rows[start:stop] @ targets.T - target_hubness - row_hubness[start:stop, None]
-        best_columns = np.argpartition(-csls, k - 1, axis=1)[:, :k]
+        best_columns = np.argpartition(-csls, k - 1, axis=1)[:, :k]  # (rows of the block, k)
         best_csls = np.take_along_axis(csls, best_columns, axis=1)
         highest = best_csls.max(axis=1, keepdims=True)  # subtracted so that nothing overflows
         column_parts.append(best_columns)

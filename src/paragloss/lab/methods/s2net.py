@@ -81,11 +81,13 @@ def fit(
     rng = np.random.default_rng(seed)
     table = _make_start_table(counted, start, dim, seed, rng)
     texts = sp.block_diag([part.weigh_terms() for part in counted.values()], format="csr")  # (all texts, all terms)
-    left, right = _pair_texts(counted, rng)
-    rate = learning_rate if start == "random" else learning_rate / SLOWDOWN
-    table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=rate, **training)
+    left, right = _pair_texts(counted, rng)  # rows of `texts`
+    if start != "random":
+        learning_rate /= SLOWDOWN
+    table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=learning_rate, **training)
+    vocabularies = {lang: part.vocabulary for lang, part in counted.items()}
     meta = {"method": "s2net", "concepts": len(aligned), "pairs": len(left), "loss": loss, "seed": seed}
-    return BagEncoder.stacked({lang: part.vocabulary for lang, part in counted.items()}, table, meta=meta)
+    return BagEncoder.stacked(vocabularies, table, meta=meta)
 
 
 def _train(
@@ -109,7 +111,8 @@ def _train(
     A text's vector is the weighted sum of the vectors of its terms.
 
     :param table: (terms, dim) initial vectors, changed in place and returned
-    :param left: (pairs, terms) weights of the terms of texts; `right`: of their counterparts in another language
+    :param left: (pairs, terms) weights of the terms of texts
+    :param right: (pairs, terms) the same for their counterparts in another language
     :param loss: "difference" of cosines, or "logistic" of that difference
     :param negatives: how many other texts each text is compared with
     :param batch: pairs in one step; `patience` is how many epochs without improvement end the training
@@ -120,7 +123,7 @@ def _train(
     from paragloss.lab.descent.loop import TrainingSettings
 
     trained_table = torch.from_numpy(table).requires_grad_()
-    get_term_vectors = itemgetter(0)  # of the list of parameters, which holds nothing but rows of the table
+    get_term_vectors = itemgetter(0)  # the parameters are a list of one: the rows of the table are the vectors
     compute_loss = partial(contrast, loss=loss, scale=scale, negatives=negatives)
     training = TrainingSettings(epochs, seed, learning_rate, optimizer, patience=patience, progress=progress)
     learn({"table": trained_table}, get_term_vectors, TextPairs(left, right), compute_loss, training, batch_size=batch)
@@ -156,8 +159,7 @@ def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, CountedTe
     """
     counted = {}
     for lang, tower in model.towers.items():
-        is_linear = not tower.layers and tower.bias is None and tower.activation == "linear"
-        if not is_linear or model.weighting != "tfidf":
+        if not tower.is_only_table or model.weighting != "tfidf":
             raise ModelError(f"can't start from a {model.meta.get('method', 'model')}: S2Net is linear over tf-idf")
         concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
         counts = tower.vocabulary.counts(text_of(aligned[i], lang) for i in concepts)

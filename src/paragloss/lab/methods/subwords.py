@@ -52,7 +52,7 @@ def extend(
     :raises ModelError: if the encoder is not linear
     """
     for tower in encoder.towers.values():
-        if tower.layers or tower.activation != "linear" or tower.bias is not None:
+        if not tower.is_only_table:
             raise ModelError("only a linear model (cr5, lsi, opca, cca) can add up word parts; this one has layers")
     grams = {}
     for lang, tower in encoder.towers.items():
@@ -74,9 +74,9 @@ def _learn_gram_vectors(
     for term in terms:
         terms_per_gram.update(list(dict.fromkeys(grams_of(term))))  # in order: a model is the same every time
     grams = [gram for gram, n_terms in terms_per_gram.most_common(max_grams) if n_terms > 1]
-    number_by_gram = {gram: number for number, gram in enumerate(grams)}
     if not grams:
         return Grams({}, np.zeros((0, table.shape[1]), np.float32))
+    number_by_gram = {gram: number for number, gram in enumerate(grams)}
     gram_bags = make_gram_bags(terms, number_by_gram)  # (terms, grams)
     vectors = cr5.regress_on_vectors(gram_bags, np.array(table, np.float32), lambda_=lambda_, device=device)
     return Grams(number_by_gram, vectors)

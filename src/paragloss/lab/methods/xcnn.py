@@ -136,7 +136,8 @@ def _order_languages(aligned: Aligned, hub: str) -> list[str]:
         raise ModelError(f"a bridge needs at least two languages; the training set has {', '.join(langs) or 'none'}")
     if hub and hub not in text_counts:
         raise ModelError(f"hub {hub!r}: the training set has {', '.join(langs)}")
-    hub = hub or max(langs, key=text_counts.__getitem__)
+    if not hub:
+        hub = max(langs, key=text_counts.__getitem__)
     return [hub, *(lang for lang in langs if lang != hub)]
 
 
@@ -152,11 +153,12 @@ def _count_texts(
     """
     concepts = [i for i, concept in enumerate(aligned) if lang in concept.texts]
     texts = [text_of(aligned[i], lang) for i in concepts]
-    bound = lower_min_df(min_df, len(texts) + len(external_texts))
-    vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=bound, **settings)
+    df_bound = lower_min_df(min_df, len(texts) + len(external_texts))
+    vocabulary, counts = Vocabulary.build(chain(texts, external_texts), lang, min_df=df_bound, **settings)
     if not len(vocabulary):
-        raise ModelError(f"no {lang} term is in {bound} of {len(texts)} texts: give more texts")
-    return CountedTexts(vocabulary, counts[: len(texts)], np.array(concepts, np.int64))
+        raise ModelError(f"no {lang} term is in {df_bound} of {len(texts)} texts: give more texts")
+    concept_counts = counts[: len(texts)]  # the rows of external texts come after them
+    return CountedTexts(vocabulary, concept_counts, np.array(concepts, np.int64))
 
 
 def _pair_hub_texts(
