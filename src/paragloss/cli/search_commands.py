@@ -160,8 +160,9 @@ def translate(
     clauses = translator.translate(Query("", query, source), target)
     if as_json:
         print_json([_encode_clause(clause) for clause in clauses])
-    else:
-        print_table([lang, to, "weight"], [row for clause in clauses for row in _make_rows(clause)])
+        return
+    rows = [row for clause in clauses for row in _make_rows(clause)]
+    print_table([lang, to, "weight"], rows)
 
 
 def _make_rows(clause: Translation) -> list[list[str]]:

@@ -147,7 +147,8 @@ def encode_missing(
     total = count_missing(store, name, model)
     if not total:
         return
-    workers = 1 if total < MIN_DOCS_FOR_WORKERS else processes
+    if total < MIN_DOCS_FOR_WORKERS:
+        processes = 1
     shared_parts = _find_shared_title_parts(store)
     # Titles are written before passages, so that a document with passages but no title is from an older version.
     task_lists = [
@@ -156,7 +157,7 @@ def encode_missing(
     ]
     n_encoded = 0
     for tasks_by_language in task_lists:
-        for tasks, encoded_tasks in _encode_tasks(model, tasks_by_language, workers):
+        for tasks, encoded_tasks in _encode_tasks(model, tasks_by_language, processes):
             _write_vectors(store, name, tasks, encoded_tasks)
             n_encoded += len(tasks)
             yield n_encoded, max(total, n_encoded)

@@ -25,11 +25,12 @@ def rank_batches(
     :param workers: how many processes rank. This process begins; others are started if many batches remain.
     """
     batches = [queries[start : start + BATCH_SIZE] for start in range(0, len(queries), BATCH_SIZE)]
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     for number, batch in enumerate(batches):
-        seconds_per_batch = (time.perf_counter() - started) / number if number else 0.0
+        elapsed_seconds = time.perf_counter() - start_time
+        seconds_per_batch = elapsed_seconds / max(number, 1)
         remaining_seconds = (len(batches) - number) * seconds_per_batch
-        if workers > 1 and remaining_seconds > _MIN_SECONDS_FOR_WORKERS:
+        if number and workers > 1 and remaining_seconds > _MIN_SECONDS_FOR_WORKERS:
             yield from _rank_in_processes(state, batches[number:], options, workers)
             return
         yield retrieval.rank_plain_queries(state, batch, options)

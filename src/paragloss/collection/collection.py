@@ -398,9 +398,9 @@ class Collection:
     ) -> Iterator[list[Ranking]]:
         """Yield the rankings of many queries, batch by batch, in the order of the queries.
 
-        :param workers: how many processes to use.
         :param queries: the queries.
         :param options: how to search.
+        :param workers: how many processes to use.
         :param keywords: `SearchOptions` as keyword arguments.
         :return: the rankings of a batch of queries at a time.
 
@@ -470,10 +470,10 @@ class Collection:
     def gloss(self, text: str, *, lang: str | None = None, to: str, query: str = "") -> dict[str, Any]:
         """Look up the words of a text.
 
+        :param text: the text.
         :param lang: the language of the text; None identifies it.
         :param to: the reader's language.
         :param query: what the reader searched for; meanings that match it are preferred.
-        :param text: the text.
         :return: the words with their meanings, and the text rendered in the reader's language.
 
         Example: `library.gloss("Bienen sammeln Nektar", lang="de", to="en")["rendering"]`
@@ -518,11 +518,11 @@ class Collection:
     ) -> dict[str, Any]:
         """Return some paragraphs of a document, with the words that match a query marked.
 
+        :param document: the document.
         :param text: the query; it may be empty.
         :param lang: the language of the query; None finds it out.
         :param start: the offset in characters from which to read, or `before` up to which; without both, paragraphs
             around the best passage are returned.
-        :param document: the document.
         :param before: the offset in the document at which the excerpt ends.
         :param deadline: when to give up; None never does.
         :return: the excerpt with the matches in it.

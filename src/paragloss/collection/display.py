@@ -188,16 +188,18 @@ def make_result(
     """Prepare a document for display: its snippet with marks, and the page or time of the snippet.
 
     :param matcher: finds what matches the query.
+    :param record: the document, with its vectors.
     :param tokenized_texts: its text as tokens of its language, and of other languages it is partly written in.
     :param score: its score in the ranking.
     :param fit: the score relative to the highest possible one; it is clipped to [0, 1].
     """
-    document, passage = record.document, matcher.find_passage(record)
+    document = record.document
+    passage = matcher.find_passage(record)
     shown_texts = [_select_passage(document, tokenized, passage) for tokenized in tokenized_texts]
-    tokenized, weights = _choose_language(matcher, document, shown_texts)
-    if not tokenized.text:
-        tokenized = analyzer(tokenized.lang).tokenize(document.title).select_weighted(weights)
-    excerpt = make_snippet(tokenized, weights, partly=tokenized.lang != document.lang)
+    shown_text, term_weights = _choose_language(matcher, document, shown_texts)
+    if not shown_text.text:  # a document that has only a title
+        shown_text = analyzer(shown_text.lang).tokenize(document.title).select_weighted(term_weights)
+    excerpt = make_snippet(shown_text, term_weights, partly=shown_text.lang != document.lang)
     passage_start = passage[0] if passage else 0
     clipped_fit = min(1.0, max(0.0, fit))
     meta = {**document.meta, **_locate(document, passage_start + excerpt.first)}

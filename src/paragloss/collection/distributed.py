@@ -161,7 +161,8 @@ def _write_files(
     :param progress: is told how many documents have been written.
     :return: the number of documents, and the errors of files that could not be read.
     """
-    read_count, errors = 0, []
+    read_count = 0
+    errors = []
     for prepared in prepared_files:
         for batch in _decode_documents(prepared.message):
             _write_documents(collection, batch)

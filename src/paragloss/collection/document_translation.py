@@ -36,9 +36,9 @@ class EngineSettings(NamedTuple):
 
 
 def make_engine_settings(engine: str, to: str) -> EngineSettings:
-    """Return the settings of a translation engine, with the code of the language normalised.
+    """Check the settings of a translation engine, and return them with the code of the language normalised.
 
-    :param engine: its name, folder or address; "" for none.
+    :param engine: the name, folder or address of the engine; "" for none.
     :param to: the language that documents are translated into; "" if they are not.
     :raises InputError: if there is no such engine or language.
     """

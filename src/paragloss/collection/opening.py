@@ -172,7 +172,7 @@ def check_finished(store: AnyStore, location: str, *, build_empty: bool = False)
     :param location: the folder or address of the collection, for the error.
     :param build_empty: allow a collection without documents, whose creation was interrupted.
     """
-    # Statistics are written last. Documents without them, of no copy, are counted again when they are opened.
+    # Statistics are written last. If only they are missing, and this is no copy, opening counts the documents again.
     if store.read_blob(STATISTICS_BLOB) is not None:
         return
     if store.read_blob(COPYING) is not None:

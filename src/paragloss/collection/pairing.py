@@ -238,15 +238,18 @@ def _score_alignments(similarities: npt.NDArray[np.float64]) -> npt.NDArray[np.f
 def _trace_pairs(scores: npt.NDArray[np.float64], similarities: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
     """Walk back through scores from the last blocks to the first, and return the pairs of similar blocks in order.
 
-    :param scores: what `_score_alignments` returned.
+    :param scores: what `_score_alignments` returned, of shape (n_source + 1, n_target + 1): [i, j] is the best score of
+        aligning the first i source blocks with the first j target blocks.
     :param similarities: (n_source, n_target).
     :return: the position of a source block and that of its target block for each pair.
     """
     i, j = similarities.shape
     pairs = []
     while i and j:
-        if scores[i, j] == scores[i - 1, j - 1] + similarities[i - 1, j - 1]:
-            i, j = i - 1, j - 1
+        is_paired = scores[i, j] == scores[i - 1, j - 1] + similarities[i - 1, j - 1]
+        if is_paired:
+            i -= 1
+            j -= 1
             if similarities[i, j] >= _MIN_SIMILARITY:
                 pairs.append((i, j))
         elif scores[i, j] == scores[i - 1, j] - _GAP_COST:

@@ -56,14 +56,9 @@ def read_excerpt(
     if text.strip():
         options = SearchOptions(lang=lang, to=[document.lang], k=1, deadline=deadline)
         match = _match_query(state, document, text, options)
-    best_passage = None
-    if before is not None:
-        low, high = _choose_span_before(document.text, before)
-    elif start is not None:
-        low, high = _choose_span_from(document.text, start)
-    else:
-        best_passage = match.best_passage
-        low, high = _choose_span_around(document.text, best_passage)
+    is_around_passage = start is None and before is None
+    best_passage = match.best_passage if is_around_passage else None
+    low, high = _choose_span(document.text, start, before, best_passage)
     headings = _find_headings(document)
     return {
         "start": low,
@@ -161,6 +156,15 @@ def _find_marks(weights: Mapping[str, float], document: Document, low: int, high
         return []
     min_weight = MIN_RELATIVE_WEIGHT_OF_MARK * max(weights[span.term] for span in matching_spans)
     return [(span.start + low, span.end + low) for span in matching_spans if weights[span.term] >= min_weight]
+
+
+def _choose_span(text: str, start: int | None, before: int | None, passage: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the span of an excerpt that ends at `before`, else begins at `start`, else shows a passage."""
+    if before is not None:
+        return _choose_span_before(text, before)
+    if start is not None:
+        return _choose_span_from(text, start)
+    return _choose_span_around(text, passage)
 
 
 def _choose_span_before(text: str, end: int) -> tuple[int, int]:

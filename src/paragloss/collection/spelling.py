@@ -309,12 +309,12 @@ def _count_documents(
     :param model: knows further words, of which there may be no document.
     """
     terms = _read_terms(words, lang)
-    df = statistics.df("text", lang, terms).tolist()  # an entry for each term
+    term_counts = statistics.df("text", lang, terms).tolist()  # documents that have each term
     is_in_model = [False] * len(terms)
     if model is not None and lang in model.langs:
         is_in_model = model.has_terms(terms, lang)
     document_counts: list[int | None] = []
-    for term, n_documents, model_has_term in zip(terms, df, is_in_model, strict=True):
+    for term, n_documents, model_has_term in zip(terms, term_counts, is_in_model, strict=True):
         is_known = bool(term) and (n_documents > 0 or model_has_term)
         document_counts.append(n_documents if is_known else None)
     return document_counts

@@ -62,7 +62,8 @@ def rank(documents: Sequence[Document], queries: Sequence[Query], *, k: int) -> 
     """
     vectors = load().rows.astype(np.float32)  # of the documents, then of the queries
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    document_vectors, query_vectors = vectors[: len(documents)], vectors[len(documents) :]
+    document_vectors = vectors[: len(documents)]
+    query_vectors = vectors[len(documents) :]
     cosines = query_vectors @ document_vectors.T  # (n_queries, n_documents)
     document_langs = np.array([document.lang for document in documents])
     rankings: list[Ranking] = []

@@ -51,7 +51,8 @@ def build_application(
     :param shutdown_seconds: how long closing may take before the process ends anyway; None for ever.
     """
     app = _build_bare_application(library, shutdown_seconds)
-    metrics, keys = Metrics(), keys or Keys()
+    metrics = Metrics()
+    keys = keys or Keys()
     app.state.paragloss = AppState(library, keys, metrics, is_personal=loopback and not keys)
     answer_errors(app)
     for router in _ROUTERS:

@@ -136,6 +136,7 @@ class Library:
 
         :param client: the address of whoever asks: it has one piece of writing work at a time, and waits for its turn
             as long as for a search.
+        :param work: is called without arguments.
         :return: the result of the work.
         """
         turn = await self._writes.enter(client, self.limits.seconds)
