@@ -107,10 +107,11 @@ def _explain_knrm(
 ) -> tuple[Contribution, ...]:
     """Return the contributions of words and kernels, and that of the score of the search before.
 
+    :param document: one of the hits that are scored
     :param first_hits: the hits of the search before
     :param scored_ids: the documents whose language the reranker supports
     """
-    contributions = [Contribution(*pair) for pair in model.split_score(query, document)]
+    contributions = [Contribution(*summand) for summand in model.split_score(query, document)]
     scored_hits = [hit for hit in first_hits if hit.id in scored_ids]
     position = [hit.id for hit in scored_hits].index(document.id)
     described_scores = describe_first_scores([hit.score for hit in scored_hits])  # (documents, 3)
@@ -181,10 +182,10 @@ def _multiply_terms(model: BagEncoder, query: Query, document: Document, name: s
     document_terms, document_vectors = model.terms(document.full_text, document.lang)
     # (query terms, document terms)
     products = query_vectors.astype(np.float64) @ document_vectors.T.astype(np.float64)
-    strongest_first = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]  # positions in the flat matrix
+    strongest_cells = np.argsort(-np.abs(products), axis=None)[:MAX_PAIRS]  # in the flat matrix
     contributions = []
-    for position in strongest_first.tolist():
-        i, j = divmod(position, len(document_terms))
+    for cell in strongest_cells.tolist():
+        i, j = divmod(cell, len(document_terms))
         contributions.append(Contribution(query_terms[i], document_terms[j], name, float(products[i, j])))
     if products.size > MAX_PAIRS:
         remainder = float(products.sum()) - sum(contribution.score for contribution in contributions)

@@ -316,10 +316,11 @@ class Knrm:
         """Open a model that `save` wrote; its arrays are memory-mapped. Weights that an old model lacks are 0."""
         saved = artefacts.load(path, kind="knrm")
         arrays, meta = saved.arrays, saved.meta
-        vocabularies, rows = {}, {}
+        vocabularies = {}
+        rows = {}
         for lang, vocabulary_meta in meta["vocabularies"].items():
-            terms, df = saved.words[f"{lang}.terms"], arrays[f"{lang}.df"]
-            vocabularies[lang] = Vocabulary.restore(vocabulary_meta, terms, df)
+            terms = saved.words[f"{lang}.terms"]
+            vocabularies[lang] = Vocabulary.restore(vocabulary_meta, terms, arrays[f"{lang}.df"])
             rows[lang] = np.asarray(arrays[f"{lang}.rows"])
         return cls(
             vocabularies,

@@ -46,7 +46,8 @@ class SubwordEncoder:
         words_by_text = [tower.vocabulary.split_text(text) for text in texts]
         known_ids = [ids for ids, _ in words_by_text]
         unknown_terms = [terms for _, terms in words_by_text]
-        weights = tower.vocabulary.count_ids(known_ids).multiply(tower.vocabulary.idf).tocsr()  # (texts, terms)
+        counts = tower.vocabulary.count_ids(known_ids)  # (texts, terms)
+        weights = counts.multiply(tower.vocabulary.idf).tocsr()
         rows: Floats = np.asarray(weights @ tower.table, np.float32)
         if any(unknown_terms) and lang in self.grams:
             # An unknown word is assumed to be as rare as a word that one document has.

@@ -97,9 +97,10 @@ def smooth_activations(weights: BertWeights, token_rows: Sequence[Sequence[int]]
 
 
 def _measure_activations(weights: BertWeights, token_rows: Sequence[Sequence[int]]) -> dict[str, Floats]:
-    """Return the largest absolute input of each channel of the products "up" of all layers, by their names: (in,).
+    """Measure how large the inputs of the matrix products called "up" get, of which each layer of the model has one.
 
-    :param token_rows: the pieces of some texts
+    :param token_rows: numbers of the pieces of some texts
+    :return: name of the product -> the largest absolute value of each channel of its input, (channels,)
     """
     model = build_model(weights)
     product_names = [f"{i}.up" for i in range(weights.layer_count)]
@@ -111,7 +112,7 @@ def _measure_activations(weights: BertWeights, token_rows: Sequence[Sequence[int
         ids = np.array([row], np.int64)
         activations = session.run(product_inputs, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
         for name, array in zip(product_names, activations, strict=True):
-            largest_in_text = np.abs(array[0]).max(axis=0)  # array[0] is (tokens, in)
+            largest_in_text = np.abs(array[0]).max(axis=0)  # array[0] is (tokens, channels)
             largest[name] = np.maximum(largest.get(name, 0.0), largest_in_text)
     return largest
 
@@ -215,16 +216,21 @@ class _BertGraphBuilder:
         The stride is 2 for long texts and 1 for short ones, for which both neighbours are the same token and nothing
         changes.
 
+        :param hidden: name of the tokens, (texts, tokens, dim)
+        :param mask: name of their mask, (texts, tokens), 0 for padding
         :return: the names of the merged tokens, of their mask, and of how many tokens each stands for
         """
         length = self._add_token_count(mask)
         is_long = self._node("Greater", [length, self._int(POOL_ABOVE_TOKENS)])
-        stride = self._node("Add", [self._node("Cast", [is_long], to=self._onnx.TensorProto.INT64), self._int(1)])
+        extra_stride = self._node("Cast", [is_long], to=self._onnx.TensorProto.INT64)  # 1 for long texts, else 0
+        stride = self._node("Add", [extra_stride, self._int(1)])
         hidden, mask = self._add_padding(hidden, mask, length, stride)
         first_start = self._ints(0)
         second_start = self._unsqueeze(self._node("Sub", [stride, self._int(1)]))
-        first, first_mask = (self._take_every(stride, first_start, tensor) for tensor in (hidden, mask))
-        second, second_mask = (self._take_every(stride, second_start, tensor) for tensor in (hidden, mask))
+        first = self._take_every(stride, first_start, hidden)
+        first_mask = self._take_every(stride, first_start, mask)
+        second = self._take_every(stride, second_start, hidden)
+        second_mask = self._take_every(stride, second_start, mask)
         merged = self._merge_neighbours(first, second, second_mask)
         return merged, first_mask, self._node("Add", [first_mask, second_mask])
 

@@ -120,11 +120,14 @@ class Nested(StructuredSearcher):
         return self._statistics.weigh_query(lang, weights, self._field_weights())
 
     def matches(self, query: Query, id: str) -> list[Match]:
-        """List what every word adds to the score of a document of the query's language."""
+        """List what every word adds to the score of a document; nothing if it is in another language than the query.
+
+        :param id: of the document
+        """
         langs, rows = self._store.read_sparse(self._vector_name, [id])
         if langs != [query.lang]:
             return []
-        document = SparseVector(rows.indices, rows.values)
+        document = SparseVector(rows.indices, rows.values)  # the only row
         matches = []
         for weighted_word in _list_weighted_words(self._list_clauses(query)):
             score = dot(self._make_request(query.lang, [weighted_word]), document)

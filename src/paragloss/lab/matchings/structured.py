@@ -156,7 +156,7 @@ class StructuredSearcher:
         :param weights: weights of the fields to search; by default all fields of whole words count 1
         :param candidates: documents of a query that are scored exactly
         :param proportional: divide scores by the highest possible score of the query
-        :param name: the store's sparse vector
+        :param name: name of the sparse vector in the store that holds the term counts of documents
         :param analyze: returns the analyzer of a language
         """
         layout = statistics.layout
