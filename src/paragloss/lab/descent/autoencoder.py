@@ -207,10 +207,10 @@ def _compute_text_energy(machine: Machine, texts: sp.csr_matrix) -> tuple[torch.
     :return: (texts,) energies, and (texts, hidden) products, which have no gradient
     """
     entries = texts.tocoo()
-    rows = torch.from_numpy(entries.row.astype(np.int64))
-    columns = torch.from_numpy(entries.col.astype(np.int64))
-    contributions = machine.visible_bias[columns] * torch.from_numpy(entries.data)
-    visible = torch.zeros(texts.shape[0]).index_add(0, rows, contributions)
+    text_of_entry = torch.from_numpy(entries.row.astype(np.int64))
+    term_of_entry = torch.from_numpy(entries.col.astype(np.int64))
+    contributions = machine.visible_bias[term_of_entry] * torch.from_numpy(entries.data)
+    visible = torch.zeros(texts.shape[0]).index_add(0, text_of_entry, contributions)  # (texts,)
     products = pool(machine.weight, bags(texts))
     return free_energy(machine, visible, products), products.detach()
 

@@ -142,15 +142,17 @@ def contrast(left: Tensor, right: Tensor, *, loss: str, scale: float = 10.0, neg
 
 
 def _gather_texts(pairs: TextPairs, rows: Rows) -> tuple[Bags, Tensor]:
-    """Gather the texts of some pairs, left ones before right ones.
+    """Gather the texts of some pairs, left ones before right ones; right sides that are vectors are no texts.
 
     :param rows: numbers of the pairs
-    :return: the texts as bags of positions among the terms they have, and these terms
+    :return: the texts, and the numbers of the distinct terms that occur in them; a term in a text is given by its
+        position among these
     """
     texts = pairs.left[rows]
     if sp.issparse(pairs.right):
         texts = sp.vstack([texts, pairs.right[rows]], format="csr")
-    terms, positions = np.unique(texts.indices, return_inverse=True)
+    distinct_terms, positions = np.unique(texts.indices, return_inverse=True)
     ids = torch.from_numpy(positions.astype(np.int64))
     bounds = torch.from_numpy(texts.indptr.astype(np.int64))
-    return Bags(ids, bounds, torch.from_numpy(texts.data)), torch.from_numpy(terms.astype(np.int64))
+    weights = torch.from_numpy(texts.data)
+    return Bags(ids, bounds, weights), torch.from_numpy(distinct_terms.astype(np.int64))

@@ -168,7 +168,8 @@ class TowerEncoder:
         by_length = torch.argsort(all_texts.bounds.diff(), stable=True)  # little padding within a batch
         with torch.inference_mode():
             for text_numbers in torch.split(by_length, ENCODING_BATCH):
-                vectors[text_numbers.numpy()] = self.towers[lang](select(all_texts, text_numbers)).numpy()
+                batch = select(all_texts, text_numbers)
+                vectors[text_numbers.numpy()] = self.towers[lang](batch).numpy()
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         return np.asarray(vectors / np.maximum(norms + self.epsilon, 1e-12), np.float32)
 

@@ -80,13 +80,14 @@ def _join_sentences(sentences: Iterable[npt.NDArray[np.int32]], window: int) -> 
     """
     gap = np.full(window, NO_WORD, np.int32)
     buffer: list[npt.NDArray[np.int32]] = []
-    n_pairs = 0
+    n_pairs = 0  # in the buffer, at most
     for word_ids in sentences:
         buffer += [word_ids, gap]
         n_pairs += (len(word_ids) + window) * 2 * window
         if n_pairs > MAX_BUFFERED_PAIRS:
             yield np.concatenate(buffer)
-            buffer, n_pairs = [], 0
+            buffer = []
+            n_pairs = 0
     if buffer:
         yield np.concatenate(buffer)
 
@@ -103,10 +104,10 @@ def _count_in_window(stream: npt.NDArray[np.int32], n_words: int, n_contexts: in
     for distance in range(1, window + 1):
         weight = (window + 1 - distance) / window
         left, right = stream[:-distance], stream[distance:]
-        for word, context in ((left, right), (right, left)):  # a neighbour on the right, and on the left
-            is_pair = (word > NO_WORD) & (context > NO_WORD) & (context < n_contexts)
-            word_parts.append(word[is_pair])
-            context_parts.append(context[is_pair])
+        for words, contexts in ((left, right), (right, left)):  # neighbours on the right, and on the left
+            is_pair = (words > NO_WORD) & (contexts > NO_WORD) & (contexts < n_contexts)
+            word_parts.append(words[is_pair])
+            context_parts.append(contexts[is_pair])
             weight_parts.append(np.full(int(is_pair.sum()), weight, np.float32))
     cells = (np.concatenate(word_parts), np.concatenate(context_parts))
     return sp.csr_matrix((np.concatenate(weight_parts), cells), shape=(n_words, n_contexts))
@@ -115,16 +116,18 @@ def _count_in_window(stream: npt.NDArray[np.int32], n_words: int, n_contexts: in
 def factor_ppmi(counts: sp.csr_matrix, *, dim: int, seed: int = 0, smoothing: float = 0.75) -> Floats:
     """Factor the positive pointwise mutual information of words and contexts; return word vectors (words, dim).
 
-    That is max(0, log(p(w, c) / p(w) p(c)^smoothing)); the vectors are U S^0.5 of its singular value decomposition. A
-    word without neighbours has a row of zeros.
+    The information of a word w and a context c is max(0, log(p(w, c) / p(w) p(c)^smoothing)). The vectors are U S^0.5
+    of the singular value decomposition of this matrix. A word without neighbours has a row of zeros.
 
-    :param counts: (words, contexts)
+    :param counts: (words, contexts) how often each word occurs near each context word
+    :param seed: of the decomposition's random start
+    :param smoothing: below 1, rare contexts count less
     """
     pairs = counts.tocoo()
-    word_totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1e-12)
-    context_totals = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing
-    chance = word_totals[pairs.row] * context_totals[pairs.col]
-    information = np.log(pairs.data * context_totals.sum() / chance)
+    word_totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1e-12)  # (words,)
+    context_totals = np.maximum(np.asarray(counts.sum(axis=0)).ravel(), 1e-12) ** smoothing  # (contexts,)
+    chance = word_totals[pairs.row] * context_totals[pairs.col]  # (stored counts,)
+    information = np.log(pairs.data * context_totals.sum() / chance)  # (stored counts,)
     is_positive = information > 0
     cells = (pairs.row[is_positive], pairs.col[is_positive])
     matrix = sp.csr_matrix((information[is_positive].astype(np.float32), cells), shape=counts.shape)

@@ -57,7 +57,10 @@ def build_vocabularies(
 
 
 def make_grade_matrix(judged: JudgedCollection) -> sp.csr_matrix:
-    """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not."""
+    """Return grades as a matrix (queries, documents); a judgment of 0 is stored, an unjudged document is not.
+
+    Judgments of documents that the collection does not have are left out.
+    """
     column_by_id = {doc_id: column for column, doc_id in enumerate(judged.documents)}
     rows, columns, grades = [], [], []  # of each judgment
     for row, query in enumerate(judged.queries):

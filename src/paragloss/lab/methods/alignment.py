@@ -128,11 +128,11 @@ def _list_all_word_pairs(
     :param method: one of METHODS; UNSUPERVISED needs no pairs and gets none
     :raises ModelError: if a language has fewer than two pairs
     """
+    langs = sorted(counted.keys() - {hub})
+    if method == UNSUPERVISED:
+        return {lang: np.zeros((0, 2), np.int64) for lang in langs}
     pairs_by_lang = {}
-    for lang in sorted(counted.keys() - {hub}):
-        if method == UNSUPERVISED:
-            pairs_by_lang[lang] = np.zeros((0, 2), np.int64)
-            continue
+    for lang in langs:
         if dictionary is None:
             pairs = _list_guessed_pairs(counted[lang], counted[hub], vocabularies[lang], vocabularies[hub])
         else:

@@ -112,14 +112,14 @@ def _make_towers(
     :param words: number of words that every text counts as
     """
     bottom, *upper_machines = machines
-    upper_layers = []
+    shared_layers = []
     for machine in upper_machines:
-        weight, bias = machine.weight.detach().numpy(), machine.hidden_bias.detach().numpy()
-        upper_layers.append(Layer(weight, bias, "sigmoid"))
-    bias = bottom.hidden_bias.detach().numpy()
+        weight = machine.weight.detach().numpy()
+        shared_layers.append(Layer(weight, machine.hidden_bias.detach().numpy(), "sigmoid"))
+    bottom_bias = bottom.hidden_bias.detach().numpy()
     tables = np.split(bottom.weight.detach().numpy(), corpus.bounds[1:-1])  # (terms, hidden) of each language
     towers = {}
     for (lang, part), table in zip(counted.items(), tables, strict=True):
         scaled_table = words * np.ascontiguousarray(table)
-        towers[lang] = Tower(part.vocabulary, scaled_table, bias, "sigmoid", tuple(upper_layers))
+        towers[lang] = Tower(part.vocabulary, scaled_table, bottom_bias, "sigmoid", tuple(shared_layers))
     return towers

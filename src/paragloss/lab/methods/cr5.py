@@ -7,6 +7,7 @@ WSDM 2019. The concepts and languages given decide whether training is joint, pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -229,18 +230,18 @@ def _solve_for_each(
     :param regression: the counted texts with rank and solver
     :param progress: called while an iterative solver is at work
     """
-    blocks, concepts, rank, solver = regression.blocks, regression.concepts, regression.rank, regression.solver
-    if solver == "closed-form":
+    blocks, n_concepts, rank = regression.blocks, regression.concepts, regression.rank
+    if regression.solver == "closed-form":
         for lambda_ in lambdas:
-            yield lambda_, solve_closed_form(blocks, concepts, rank=rank, lambda_=lambda_)
+            yield lambda_, solve_closed_form(blocks, n_concepts, rank=rank, lambda_=lambda_)
         return
-    ridge = Regression.from_blocks(blocks, concepts, Arrays(regression.device), lambda_=lambdas[0])
+    ridge = Regression.from_blocks(blocks, n_concepts, Arrays(regression.device), lambda_=lambdas[0])
+    solve = partial(solve_iteratively, rank=rank, solver=regression.solver, seed=regression.seed, progress=progress)
     start = None
     for lambda_ in lambdas:
-        solution = solve_iteratively(
-            ridge.with_lambda(lambda_), rank=rank, solver=solver, seed=regression.seed, start=start, progress=progress
-        )
-        start = solution.vectors if solver == "converged" else None
+        solution = solve(ridge.with_lambda(lambda_), start=start)
+        if regression.solver == "converged":
+            start = solution.vectors
         yield lambda_, solution
 
 

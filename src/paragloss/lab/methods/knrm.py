@@ -216,7 +216,8 @@ def _learn_weights(lists: Sequence[_CandidateList], penalty: float) -> tuple[_We
     :param lists: candidates of real and of simulated searches
     :param penalty: limits the squared weights
     """
-    relative_weights = _learn_relative_weights([candidates for candidates in lists if candidates.is_real], penalty)
+    real_lists = [candidates for candidates in lists if candidates.is_real]
+    relative_weights = _learn_relative_weights(real_lists, penalty)
     first_search_weights, scale, loss = _learn_scale(lists, relative_weights, penalty)
     word_weights = (scale * relative_weights).astype(np.float32)
     n_kernels = len(kernel_features.MEANS)

@@ -94,7 +94,8 @@ def fit(
     """
     query_lang, document_langs = pairs.choose_query_language(aligned)
     linked = judgments.read_links(links) if links else None
-    training, all_validation = [], list(validation)
+    training = []
+    all_validation = list(validation)
     for lang in document_langs:
         judged = _make_all_queries(aligned, query_lang, lang, linked)
         if patience and len(aligned) >= MIN_CONCEPTS_FOR_VALIDATION:
@@ -234,8 +235,10 @@ def _train(
     Queries are compared with their judged documents and `negatives` unjudged ones, drawn anew in every epoch; to fix
     these documents, as in the paper, judge them (`judgments.sample_irrelevant`) and set `negatives=0`.
 
+    :param tasks: the queries, documents and grades to learn from
+    :param compute_loss: (scores, grades) -> loss of each pair of a query and a document
     :param encoder: the kind of the towers, which decides the learning rate and its decay where they are not given
-    :param epsilon: of the smooth cosine
+    :param epsilon: what is added to the norm of a vector before the vector is divided by it
     :param validation: tasks that choose the best epoch
     :param batch: queries in one step
     :param patience: how many epochs without a better validation measure end the training; 0 never does
@@ -279,7 +282,9 @@ def _check_judgments(
 def _make_towers(
     encoder: str, vocabularies: Mapping[str, Vocabulary], dim: int, vectors: Mapping[str, Any], seed: int, device: str
 ) -> tuple[dict[str, LanguageTower], dict[str, float]]:
-    """Make an untrained tower for each language, from random word vectors except where known ones are given.
+    """Make an untrained network, called a tower, for each language.
+
+    Its word vectors are random, except for those of words whose vectors are given.
 
     :param encoder: the kind of tower, one of ENCODERS
     :param dim: width of the word vectors
@@ -480,11 +485,16 @@ def _segment(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the lower and upper edge of the segment of [-1, 1] that belongs to each grade.
 
-    :param outer: where the lowest and the highest segment end, below and above zero
+    :param scores: their device and type are those of the edges
+    :param grades: (pairs,) from 0
+    :param thresholds: the edges between the segments of two grades
+    :param outer: the lowest segment begins at -outer, the highest ends at outer
+    :raises ModelError: if the thresholds are not ascending between -1 and 1
     """
     inner = list(thresholds)
     is_ascending = inner == sorted(set(inner))
-    if not inner or not is_ascending or inner[0] <= -1 or inner[-1] >= 1:
+    is_inside = bool(inner) and inner[0] > -1 and inner[-1] < 1
+    if not is_ascending or not is_inside:
         raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
     edges = scores.new_tensor([-outer, *inner, outer])
     return edges[grades], edges[grades + 1]

@@ -34,7 +34,8 @@ def fit(
     :return: an encoder that also knows parts of words
     """
     encoder = cr5.fit_space(aligned, dim=dim, seed=seed)
-    return extend(BagEncoder(encoder.towers, meta={**encoder.meta, "method": "subwords"}), max_grams=max_grams)
+    word_encoder = BagEncoder(encoder.towers, meta={**encoder.meta, "method": "subwords"})
+    return extend(word_encoder, max_grams=max_grams)
 
 
 def extend(

@@ -156,12 +156,11 @@ class Sparse:
         if arrays.torch is None:
             squares = self.columns.multiply(self.columns)
             return np.asarray(squares.sum(1), np.float32).reshape(-1, 1)
-        transposed = self.columns
-        squares = arrays.torch.sparse_csr_tensor(
-            transposed.crow_indices(),
-            transposed.col_indices(),
-            transposed.values().square(),
-            size=transposed.shape,
+        squares = arrays.torch.sparse_csr_tensor(  # of the transposed matrix
+            self.columns.crow_indices(),
+            self.columns.col_indices(),
+            self.columns.values().square(),
+            size=self.columns.shape,
             check_invariants=False,
         )
         ones = arrays.zeros(self.shape[0], 1) + 1

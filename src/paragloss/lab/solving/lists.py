@@ -30,7 +30,7 @@ def weigh_lists(
     :param minimum: the lowest value of a weight
     :return: weights, (features,), and the value of the loss
     """
-    items = np.concatenate([np.asarray(features, np.float64) for features in lists])
+    items = np.concatenate([np.asarray(features, np.float64) for features in lists])  # (items, features)
     sizes = [len(features) for features in lists]
     first_items = list_starts(sizes)
     scale = _invert_deviations(items)
@@ -41,9 +41,11 @@ def weigh_lists(
         correct_items=first_items + np.asarray(correct),
         penalty=penalty,
     )
-    n_features = items.shape[1]
-    weight_bounds = None if minimum is None else [(minimum, None)] * n_features
-    optimum = minimize(loss.compute, np.zeros(n_features), jac=True, method="L-BFGS-B", bounds=weight_bounds)
+    start = np.zeros(items.shape[1])
+    weight_bounds = None
+    if minimum is not None:
+        weight_bounds = [(minimum, None)] * len(start)
+    optimum = minimize(loss.compute, start, jac=True, method="L-BFGS-B", bounds=weight_bounds)
     loss_at_optimum, _ = loss.compute(optimum.x)
     return optimum.x * scale, loss_at_optimum
 
