@@ -107,7 +107,9 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     def check_and_call(*args: P.args, **kwargs: P.kwargs) -> T:
         option_by_name = read_options(function)
         for name, value in kwargs.items():
-            problem = find_problem(option_by_name[name], value) if name in option_by_name else ""
+            if name not in option_by_name:
+                continue  # no setting, such as the texts
+            problem = find_problem(option_by_name[name], value)
             if problem:
                 raise ModelError(f"{name} {value!r}: {problem}")
         return function(*args, **kwargs)
@@ -125,7 +127,10 @@ def find_problem(option: Option, value: Any) -> str:
 
 
 def _is_as_declared(option: Option, value: Any) -> bool:
-    """Tell whether a value has the type, length, order and bounds that its setting declares."""
+    """Tell whether a value has the type, length, order and bounds that its setting declares.
+
+    For a series of numbers, such as a tuple, the bounds hold for each of them.
+    """
     if value is None:
         return option.default is None or NoneType in union_members(option.type)
     series = find_series(option.type)
@@ -227,18 +232,18 @@ def _is_series(value: Any, length: int | None) -> bool:
 def _is_allowed(value: Any, hint: Any, setting: Setting) -> bool:
     """Tell whether a single value (no series) has the type `hint` and respects the words and bounds of its setting.
 
-    :param hint: the type that it must have, perhaps a union
+    :param hint: the type that it must have, perhaps a union; any value has a type other than numbers, str and bool
     :param setting: what its annotation declares
     """
-    kinds = union_members(hint)
+    allowed_types = union_members(hint)
     if setting.words and isinstance(value, str):
         return value in setting.words
-    if float in kinds:
+    if float in allowed_types:
         return _is_number(value, Real) and _is_within_bounds(value, setting)
-    if int in kinds:
+    if int in allowed_types:
         return _is_number(value, Integral) and _is_within_bounds(value, setting)
-    if kinds in ((str,), (bool,)):
-        return isinstance(value, kinds[0])
+    if allowed_types in ((str,), (bool,)):
+        return isinstance(value, allowed_types[0])
     return True
 
 

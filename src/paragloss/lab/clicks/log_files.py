@@ -94,18 +94,19 @@ def _parse_session(row: dict[str, Any]) -> Session:
 def _parse_click(click: Any, rank_by_id: dict[str, int]) -> Click:
     """Make a Click of an object such as {"doc": "d1", "dwell": 12.5}.
 
-    :param rank_by_id: ranks of the documents shown; empty if none are listed, the rank of the click is then 0
-    :raises InputError: if the object has no document that was shown, or a wrong time
+    :param rank_by_id: ranks of the documents shown; empty if the log does not list them, and the rank is then 0
+    :raises InputError: if the object names no document or one that was not shown, or its dwell time is no number
     """
     doc_id = click.get("doc") if isinstance(click, dict) else None
     if not isinstance(doc_id, str) or not doc_id:
         raise InputError('a click names no document; write {"doc": "d1", "dwell": 12.5}')
     if rank_by_id and doc_id not in rank_by_id:
         raise InputError(f"the click on {doc_id!r} is on no document shown; add it to 'shown'")
+    rank = rank_by_id.get(doc_id, 0)
     dwell = click.get("dwell")
     if dwell is None:
-        return Click(doc_id, rank_by_id.get(doc_id, 0))
+        return Click(doc_id, rank)
     is_number = isinstance(dwell, int | float) and not isinstance(dwell, bool)
     if not is_number or dwell < 0:
         raise InputError(f"'dwell' of {doc_id!r} is {dwell!r}; give seconds, or leave it out")
-    return Click(doc_id, rank_by_id.get(doc_id, 0), float(dwell))
+    return Click(doc_id, rank, float(dwell))

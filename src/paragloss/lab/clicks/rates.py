@@ -81,13 +81,13 @@ def select_by_frequency(sessions: Iterable[Session], *, minimum: int = 1, below:
     :raises InputError: if there are sessions, but none is selected
     """
     all_sessions = list(sessions)
-    times = Counter(session.query for session in all_sessions)
-    selected = []
-    for session in all_sessions:
-        n_times = times[session.query]
-        if n_times >= minimum and (below is None or n_times < below):
-            selected.append(session)
+    frequency_by_query = Counter(session.query for session in all_sessions)
+    max_frequency = max(frequency_by_query.values(), default=0)
+    bound = max_frequency + 1 if below is None else below
+    selected = [session for session in all_sessions if minimum <= frequency_by_query[session.query] < bound]
     if all_sessions and not selected:
-        expected = f"{minimum} times or more" + ("" if below is None else f" and fewer than {below}")
-        raise InputError(f"no query is asked {expected}; the commonest is asked {max(times.values())} times")
+        expected = f"{minimum} times or more"
+        if below is not None:
+            expected += f" and fewer than {below}"
+        raise InputError(f"no query is asked {expected}; the commonest is asked {max_frequency} times")
     return selected

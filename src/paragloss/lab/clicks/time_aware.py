@@ -155,6 +155,9 @@ class _Probabilities(NamedTuple):
 def _flatten_sessions(sessions: Iterable[Session], patience: float) -> _FlatLog:
     """List all shown results and visits of all sessions.
 
+    The ending of a session is what follows its last click: the reader was satisfied, or looked at the results below.
+    The endings are numbered, and -1 stands for none.
+
     :param patience: in seconds, see `tacm`
     :raises InputError: if a session does not say what was shown, or there is none
     """
@@ -182,7 +185,7 @@ def _list_visits(documents: Sequence[int], clicks: Sequence[tuple[int, Click]], 
 
     :param documents: number of the document at each rank
     :param clicks: ranks from 1 and clicks, in their order
-    :param ending: number of the session's ending, which the last visit gets
+    :param ending: number of the session's ending, which the last visit gets; the others get -1
     """
     visits = []
     for position, (rank, click) in enumerate(clicks, 1):

@@ -55,7 +55,8 @@ def train(
     Each METHOD has options of its own: `paragloss train cr5 --help` lists them.
     """
     if help or not method:
-        print(_format_train_help(method) if method else f"{context.get_help()}\n\n{_list_methods('fit')}")
+        text = _format_train_help(method) if method else _format_command_help(context, "fit")
+        print(text)
         raise typer.Exit(0 if help else 2)
     if out:
         check_model_folder(out)
@@ -84,17 +85,20 @@ def tune(
 ) -> None:
     """Find good settings of a method on held-out data. `paragloss tune cr5 --help` lists them."""
     if help or not method:
-        print(_format_tune_help(method) if method else f"{context.get_help()}\n\n{_list_methods('tune')}")
+        text = _format_tune_help(method) if method else _format_command_help(context, "tune")
+        print(text)
         raise typer.Exit(0 if help else 2)
     module = load_method(method, "tune")
     paths, texts_by_flag = split_arguments([*(files or []), *context.args], [module.tune])
     settings = parse_settings(method, module.tune, texts_by_flag)
     # What a method is tuned on is the first argument of its function: judgments, or aligned texts.
     first_argument = next(iter(inspect.signature(module.tune).parameters))
+    data: JudgedCollection | list[Concept]
     if first_argument == "judged":
-        tuning = module.tune(_read_one_judged_set(method, paths, judged), **settings)
+        data = _read_one_judged_set(method, paths, judged)
     else:
-        tuning = module.tune(_read_concepts(paths, langs, skip_bad), **settings)
+        data = _read_concepts(paths, langs, skip_bad)
+    tuning = module.tune(data, **settings)
     if plot:
         module.plot(tuning, plot)
         print(f"plot: {plot}", file=sys.stderr)
@@ -254,6 +258,11 @@ def _format_tune_help(method: str) -> str:
     """Write the help of `tune` with the settings of one method."""
     sections = [("Settings", load_method(method, "tune").tune)]
     return format_settings_help(f"tune {method} FILE... [--plot FILE] [settings]", sections)
+
+
+def _format_command_help(context: typer.Context, function: str) -> str:
+    """Write the help of a command without a method, and list the methods that have a function, such as "fit"."""
+    return f"{context.get_help()}\n\n{_list_methods(function)}"
 
 
 def _list_methods(function: str) -> str:
