@@ -221,8 +221,10 @@ def _print_query(answer: Any, styled: Callable[[str, str], str]) -> None:
 
     :param styled: returns a text in a style, such as "bold".
     """
-    alternatives = f", perhaps {', '.join(answer.others)}" if answer.others else ""
-    print(styled(f"{plain(answer.query.text)}  [{answer.query.lang}{alternatives}]", "bold"))
+    languages = answer.query.lang
+    if answer.others:
+        languages += f", perhaps {', '.join(answer.others)}"
+    print(styled(f"{plain(answer.query.text)}  [{languages}]", "bold"))
     for remark in _list_remarks(answer):
         print(styled(f"  {plain(remark)}", "yellow"))
     if not answer.results:

@@ -84,8 +84,9 @@ def search(
     from paragloss.collection import Collection, SearchOptions
 
     _check_request(collection, query, queries, explain_pipeline=explain_pipeline)
+    default_count = 100 if queries else 10
     options = SearchOptions(
-        lang=lang or None, to=split_codes(to), k=k or (100 if queries else 10), pipeline=pipeline or None,
+        lang=lang or None, to=split_codes(to), k=k or default_count, pipeline=pipeline or None,
         where=None if explain_pipeline else _parse_filters(where or [], since),
         reader=get_reader_language(), variants=not as_typed,
     )  # fmt: skip
@@ -197,7 +198,8 @@ def write_run_file(
     rankings = _rank_with_progress(collection, queries, options, workers or processors())
     write_run(run, rankings, tag=options.pipeline or "paragloss")
     seconds = time.perf_counter() - start_time
-    print(f"{len(queries)} queries in {seconds:.1f} s ({1000 * seconds / len(queries):.1f} ms each): {run}")
+    milliseconds_per_query = 1000 * seconds / len(queries)
+    print(f"{len(queries)} queries in {seconds:.1f} s ({milliseconds_per_query:.1f} ms each): {run}")
 
 
 def _rank_with_progress(

@@ -256,7 +256,11 @@ def _find_best_ids(state: State, documents: Sequence[Document], target: str) -> 
         first_words = document.full_text.split()[:_WORDS_PER_QUERY]
         queries.append(Query(document.id, " ".join(first_words), document.lang))
     rankings = retrieval.rank_plain_queries(state, queries, SearchOptions(to=[target], k=1))
-    return {query.id: ranking[0].id for query, ranking in zip(queries, rankings, strict=True) if ranking}
+    best_ids = {}
+    for query, ranking in zip(queries, rankings, strict=True):
+        if ranking:
+            best_ids[query.id] = ranking[0].id
+    return best_ids
 
 
 def list_learned_terms(state: State, limit: int = 50) -> list[LearnedTerm]:

@@ -145,7 +145,7 @@ class SourceFiles:
         return full_paths
 
     def find_original(self, meta: Mapping[str, Any]) -> Path | None:
-        """Return the file a document was read from; None if it is gone, of another kind or outside what was indexed.
+        """Return the file a document was read from; None if it is gone, of a kind that is not read, or not indexed.
 
         :param meta: the metadata of the document, with the path of the file.
         """

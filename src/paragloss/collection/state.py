@@ -52,7 +52,8 @@ class State:
         self.load_models()
         uses_default = default and store.read_blob(_DEFAULT) != _LEFT_OUT
         self.default = default_model.open() if uses_default else None
-        self.glossary = UserGlossary.from_text((store.read_blob(_GLOSSARY) or b"").decode())
+        glossary_bytes = store.read_blob(_GLOSSARY) or b""
+        self.glossary = UserGlossary.from_text(glossary_bytes.decode())
         self.engine_settings = document_translation.read_engine_settings(store)
         self.is_new = False  # whether this process has created the collection
         self.cache = DocumentCache(lambda: self.index.document_version)
@@ -69,15 +70,21 @@ class State:
             if not record.is_complete or name in self.models:
                 continue
             try:
-                model = load(model_files.get_model_folder(self.store, name))
+                self._load_model(name)
             except ConsentError as error:
                 blocked_hosts.append(error.host)
                 warnings.warn(f"searching without the model {name!r}: {error}", stacklevel=2)
-                continue
-            # If a kill inside the engine has cost a model its vectors, it is not used until it is added again.
-            if name in self.store.dense or not isinstance(model, Encoder):
-                self.models[name] = model
         self.hosts_awaiting_consent = tuple(dict.fromkeys(blocked_hosts))
+
+    def _load_model(self, name: str) -> None:
+        """Load a model from its folder, and search with it from now on.
+
+        :raises ConsentError: if it needs a host that the user has not allowed.
+        """
+        model = load(model_files.get_model_folder(self.store, name))
+        # If a kill inside the engine has cost a model its vectors, it is not used until it is added again.
+        if name in self.store.dense or not isinstance(model, Encoder):
+            self.models[name] = model
 
     def close(self) -> None:
         """Save the statistics and close the store."""

@@ -80,7 +80,8 @@ def find_documents(
     sourced_results = [_SourcedResult(result, answer) for result in answer.results]
     if each_language and not newest:
         sourced_results += _search_missing_languages(collection, text, options, answer)
-    response = answer._replace(results=[sourced.result for sourced in sourced_results]).as_json()
+    results = [sourced.result for sourced in sourced_results]
+    response = answer._replace(results=results).as_json()
     for row, sourced in zip(response["results"], sourced_results, strict=True):
         row.update(describe_origin(collection, row["meta"]))
         if why:
@@ -96,7 +97,7 @@ def _search_missing_languages(
 
     :param text: the query of that search.
     :param options: the options of that search. Its filters, target languages and deadline hold here as well, but each
-        language gets only one result, and the query is in the language that was identified.
+        language gets only one result, and the query is taken to be in the language that the search identified.
     :param answer: the answer of that search.
     :return: the documents with their own answers, best first; none for a language without a match.
     """

@@ -137,7 +137,8 @@ def read_sources_to_send(paths: Sequence[str], *, lang: str = "", on_error: OnEr
     """
     for path in paths:
         prefix = f"{Path(path).resolve().name}/" if Path(path).is_dir() else ""
-        for document in read_documents(path, make_id=partial(operator.add, prefix), on_error=on_error):
+        add_prefix = partial(operator.add, prefix)  # to the path of a file below the folder
+        for document in read_documents(path, make_id=add_prefix, on_error=on_error):
             meta = dict(document.meta)
             if "path" in meta:
                 meta["path"] = prefix + _path_below(str(meta["path"]), path)

@@ -139,7 +139,7 @@ def format_address(host: str, port: int) -> str:
 
 
 def _raise_descriptor_limit() -> int:
-    """Raise the limit of open files of this process as far as is wanted and allowed, and return the limit.
+    """Raise the limit of open files of this process to WANTED_DESCRIPTORS or as far as is allowed; return the limit.
 
     Some systems allow 256 unless a process asks for more, which is too few for many clients.
     """
