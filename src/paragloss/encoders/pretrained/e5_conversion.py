@@ -173,9 +173,11 @@ class E5Weights:
         for i in range(self.layer_count):
             tensors |= self._read_layer(i)
         codes, scales = split_blocks(self.read_blocks("emb.word"))
+        codes_of_words = codes.reshape(-1, self.dim)[: self.vocabulary_size]
+        scales_of_words = scales.reshape(-1, self.dim // BLOCK_NUMBERS)[: self.vocabulary_size]
         return BertWeights(
-            codes.reshape(-1, self.dim)[: self.vocabulary_size],
-            scales.reshape(-1, self.dim // BLOCK_NUMBERS)[: self.vocabulary_size],
+            codes_of_words,
+            scales_of_words,
             tensors,
             self.layer_count,
             self.head_count,

@@ -139,7 +139,7 @@ class _OnnxRunner:
         outputs = dict(zip(self._output_names, self._session.run(None, inputs), strict=True))
         if "sentence_embedding" in outputs:
             return np.asarray(outputs["sentence_embedding"][0], np.float32)
-        token_vectors = outputs[self._output_names[0]]
+        token_vectors = outputs[self._output_names[0]]  # (1, tokens, width)
         mask = inputs.get("attention_mask", np.ones(token_vectors.shape[:2], np.int64))
         rows = pool_tokens(token_vectors, mask, self._pooling)
         for weight, bias in self._dense_layers:

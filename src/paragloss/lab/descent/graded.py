@@ -107,19 +107,31 @@ def train_towers(
             _require_unjudged(task)
     modules = torch.nn.ModuleList(towers.values())
     parameters = dict(modules.named_parameters())  # one that several towers share comes once
-    validate = partial(_measure_mean_ndcg, modules, towers, validation, epsilon) if validation else None
-
-    def compute_batch_loss(batch_queries: tuple[Task, torch.Tensor]) -> torch.Tensor:
-        task, query_numbers = batch_queries
-        batch_pairs = pair_documents(task, query_numbers, sampling.negatives, pool=sampling.pool)
-        scores = score_pairs(towers, task, query_numbers, batch_pairs, epsilon)
-        return compute_loss(scores, batch_pairs.grades).mean()
-
-    modules.train()
     draw_batches = partial(_shuffle_batches, tasks, sampling.batch_size)
+    compute_batch_loss = partial(_compute_batch_loss, towers, compute_loss, sampling, epsilon)
+    validate = partial(_measure_mean_ndcg, modules, towers, validation, epsilon) if validation else None
+    modules.train()
     history = descend(parameters, draw_batches, compute_batch_loss, training, validate)
     modules.eval()
     return history
+
+
+def _compute_batch_loss(
+    towers: Towers,
+    compute_loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    sampling: Sampling,
+    epsilon: float,
+    batch_queries: tuple[Task, torch.Tensor],
+) -> torch.Tensor:
+    """Compute the mean loss of some queries with their judged documents and with random ones.
+
+    :param compute_loss: (scores, grades) -> loss of each pair
+    :param batch_queries: a task, and the numbers of its queries that are in the batch, (queries,)
+    """
+    task, query_numbers = batch_queries
+    batch_pairs = pair_documents(task, query_numbers, sampling.negatives, pool=sampling.pool)
+    scores = score_pairs(towers, task, query_numbers, batch_pairs, epsilon)
+    return compute_loss(scores, batch_pairs.grades).mean()
 
 
 def _measure_mean_ndcg(modules: torch.nn.ModuleList, towers: Towers, tasks: Sequence[Task], epsilon: float) -> float:

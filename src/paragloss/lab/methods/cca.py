@@ -46,8 +46,9 @@ def fit(
     """
     counted, n_concepts = count(aligned, stem=stem, max_terms=max_terms, min_df=min_df, lengths=lengths)
     views = [_reduce_documents(part, reduced, seed) for part in counted.values()]
-    centred = [view.documents - view.mean for view in views]
-    _, projections = correlate(centred, [part.concepts for part in counted.values()], dim=dim, ridge=ridge)
+    centred = [view.documents - view.mean for view in views]  # of each language, (documents, width)
+    concepts = [part.concepts for part in counted.values()]
+    _, projections = correlate(centred, concepts, dim=dim, ridge=ridge)  # (width, dim) of each language
     towers = {}
     for (lang, part), view, projection in zip(counted.items(), views, projections, strict=True):
         table = np.asarray(view.basis @ projection, np.float32)
