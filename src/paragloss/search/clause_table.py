@@ -221,10 +221,11 @@ class ClauseTable:
         average_lengths = self._list_average_lengths(bags, language_rows)
         norms = np.asarray(1 - layout.b + layout.b * bags.length / average_lengths)
         for subword_field, home_field in HOME_FIELDS.items():
-            if subword_field in layout.fields and home_field in layout.fields:
-                home_norms = _align_with_documents(bags, layout.field(home_field), norms, default=1.0)
-                is_subwords = bags.field == layout.field(subword_field)
-                norms[is_subwords] = home_norms[bags.row[is_subwords]]
+            if subword_field not in layout.fields or home_field not in layout.fields:
+                continue
+            home_norms = _align_with_documents(bags, layout.field(home_field), norms, default=1.0)  # (n_docs,)
+            is_subwords = bags.field == layout.field(subword_field)  # (n_parts,)
+            norms[is_subwords] = home_norms[bags.row[is_subwords]]
         return norms
 
     def _list_average_lengths(self, bags: CountedTerms, language_rows: Integers) -> Doubles:

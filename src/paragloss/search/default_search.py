@@ -20,7 +20,7 @@ from paragloss.index.terms import INNER, TERMS_VECTOR
 from paragloss.ranking import rank_hits
 from paragloss.search.clause_table import ClauseTable, LexicalEvidence, build_clause_table
 from paragloss.search.clauses import attribute_clauses, split_into_clauses
-from paragloss.search.evidence import explain_matches, list_origins
+from paragloss.search.evidence import Match, explain_matches, list_origins
 from paragloss.search.scoring import (
     FEATURE_NAMES,
     MeasuredCandidates,
@@ -359,10 +359,7 @@ class DefaultSearcher:
         :param log_odds: what the words contribute to the score of the document.
         :return: the contributions of the pairs, whose sum is `log_odds`; one without words if no words match.
         """
-        matches = []
-        if evidence.table is not None:
-            _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
-            matches = evidence.table.attribute_score(language, rows)
+        matches = self._list_matches(evidence.table, document, language)
         total = sum(match.score for match in matches)
         if not total:
             return _explain_without_words(WORDS_PART, log_odds)
@@ -370,6 +367,13 @@ class DefaultSearcher:
         for form in evidence.forms.queries:
             origins.update(list_origins(form))
         return explain_matches(matches, origins, total).scale_to(log_odds)
+
+    def _list_matches(self, table: ClauseTable | None, document: Document, language: str) -> list[Match]:
+        """List the pairs of a query term and a word of a document that match; none for a query without words."""
+        if table is None:
+            return []
+        _, rows = self._store.read_sparse(TERMS_VECTOR, [document.id])
+        return table.attribute_score(language, rows)
 
 
 def build_features(

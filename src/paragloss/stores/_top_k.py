@@ -36,7 +36,8 @@ def fetch_top_k(
     """
     rankings: list[list[T]] = [[] for _ in range(n_queries)]
     pending = list(range(n_queries)) if k > 0 else []
-    limit, max_limit = k + _EXTRA_POINTS, k + _limits.MAX_TIES
+    limit = k + _EXTRA_POINTS
+    max_limit = k + _limits.MAX_TIES
     while pending:
         unresolved = []
         for query_number, (keys, scores) in zip(pending, fetch(pending, limit), strict=True):
