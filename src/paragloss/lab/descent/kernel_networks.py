@@ -39,7 +39,7 @@ def make_ranker(table: npt.NDArray[np.float32], off: tuple[int, ...], rng: np.ra
     """Make an untrained ranker; kernel weights are random within +-sqrt(6 / (kernels + 1)), as the authors' are.
 
     :param table: (terms, dim) word vectors to start from
-    :param off: numbers of the kernels that are switched off; a ranker keeps their weights, but they count nothing
+    :param off: numbers of the kernels that are switched off; their weights count nothing
     :param device: of torch, such as "cpu" or "cuda"
     """
     n_kernels = len(MEANS)

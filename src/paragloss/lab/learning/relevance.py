@@ -94,7 +94,9 @@ def bm25(counts: sp.csr_matrix) -> TermWeights:
     df = np.bincount(counts.indices, minlength=n_terms)
     idf = np.log1p((n_texts - df + 0.5) / (df + 0.5)).astype(np.float32)
     lengths = np.asarray(counts.sum(axis=1), np.float32).ravel()
-    saturation = _K1 * (1 - _B + _B * lengths / lengths.mean()) if n_texts else lengths  # (texts,)
+    saturation = lengths  # (texts,)
+    if n_texts:
+        saturation = _K1 * (1 - _B + _B * lengths / lengths.mean())
     row_of_entry = list_groups(np.diff(counts.indptr))  # (stored counts,) and so are the next two
     tf = counts.data
     weights = idf[counts.indices] * tf * (_K1 + 1) / (tf + saturation[row_of_entry])

@@ -66,12 +66,15 @@ def make_source(
 def _list_positives(grades: sp.csr_matrix, difference: int) -> tuple[list[tuple[int, int]], list[Integers]]:
     """List the relevant documents of each query, as pairs (query, document), and the documents judged lower than each.
 
-    :param grades: (queries, documents)
+    :param grades: (queries, documents); a document is relevant if its grade is above 0
     :param difference: by how much the grade of a lower document is less, at least
+    :return: the pairs, and for each pair the numbers of the documents that its query judges lower
     """
-    positives, lower_by_positive = [], []
+    positives = []
+    lower_by_positive = []
     for query, (start, stop) in enumerate(pairwise(grades.indptr.tolist())):
-        documents, query_grades = grades.indices[start:stop], grades.data[start:stop]
+        documents = grades.indices[start:stop]  # those that the query has judged
+        query_grades = grades.data[start:stop]
         for document, grade in zip(documents.tolist(), query_grades.tolist(), strict=True):
             if grade > 0:
                 positives.append((query, document))

@@ -109,8 +109,9 @@ class Nested(StructuredSearcher):
         clause_request = make_sparse_vector(dict.fromkeys(rarest_clause.list_ids(), 1.0))
         candidates = self._find_candidates(clause_request, self._count_documents(rarest_clause), where)
         candidate_ids = [hit.id for hit in candidates]
-        matching = self._filter_documents(candidate_ids, clauses)
-        return rank_hits((Hit(doc_id, dot(request, vector)) for doc_id, vector in matching), k)
+        matching = self._filter_documents(candidate_ids, clauses)  # ids with vectors
+        hits = (Hit(doc_id, dot(request, vector)) for doc_id, vector in matching)
+        return rank_hits(hits, k)
 
     def _make_request(self, lang: str, weighted_words: Sequence[WeightedWord]) -> SparseVector:
         """Return the vector whose dot product with a document of a language is its score."""

@@ -71,7 +71,8 @@ def find_largest_eigenpairs(
         return _find_largest_of_dense(dense, k)
     random = np.random.default_rng(seed)
     start_vectors = random.standard_normal((size, block)).astype(np.float32)
-    return _iterate_lanczos(_KrylovSpace(apply, size, max_vectors), start_vectors, k, max_vectors, tolerance, random)
+    space = _KrylovSpace(apply, size, max_vectors)
+    return _iterate_lanczos(space, start_vectors, k, max_vectors, tolerance, random)
 
 
 class _KrylovSpace:

@@ -87,9 +87,7 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     """
     X = sp.block_diag([block.rows for block in blocks], format="csr").astype(np.float64)  # (documents, terms)
     Y = _center_memberships(np.concatenate([block.concepts for block in blocks]), concepts)  # (documents, concepts)
-    G = np.asarray((X @ X.T).todense())  # (documents, documents), then centred on both sides
-    G -= G.mean(axis=0)
-    G -= G.mean(axis=1, keepdims=True)
+    G = _compute_centred_gram(X)  # (documents, documents)
     Z = scipy.linalg.solve(G + lambda_ * np.eye(len(G)), Y, assume_a="pos")  # (documents, concepts)
     M = Y.T @ (Y - lambda_ * Z)  # (concepts, concepts)
     ascending_values, ascending_vectors = np.linalg.eigh((M + M.T) / 2)
@@ -100,6 +98,14 @@ def solve_closed_form(blocks: Sequence[Block], concepts: int, *, rank: int, lamb
     tables = _orthonormalize_maps(Arrays("numpy"), np.split(phi, term_bounds[:-1]), tolerance=1e-12)
     report = {"solver": "closed-form", "captured": float(values.sum())}
     return Solution([table.astype(np.float32) for table in tables], values, P.astype(np.float32), report)
+
+
+def _compute_centred_gram(rows: sp.csr_matrix) -> npt.NDArray[np.float64]:
+    """Return the dot products of all rows with each other after subtracting their mean: (rows, rows)."""
+    gram = np.asarray((rows @ rows.T).todense())
+    gram -= gram.mean(axis=0)
+    gram -= gram.mean(axis=1, keepdims=True)
+    return gram
 
 
 def _center_memberships(concept_of_document: Integers, concepts: int) -> npt.NDArray[np.float64]:
