@@ -179,8 +179,8 @@ def _check_parts(file: str) -> dict[str, Any]:
     for name, data in _read_parts(file):
         if name == _MANIFEST:
             manifest = _parse_manifest(file, data)
-        else:
-            digests[name] = _compute_digest(data)
+            continue
+        digests[name] = _compute_digest(data)
         if name.startswith("records/"):
             _parse_records(file, name, data)  # raises an error for anything but documents
     if manifest is None:

@@ -84,8 +84,8 @@ def add_translations(documents: Sequence[Document], settings: EngineSettings, st
         return list(documents)
     translations: dict[str, str] = {}  # by document id
     for lang in {document.lang for document in documents} - {settings.to, languages.UNKNOWN}:
-        sources = [document._replace(fields={}) for document in documents if document.lang == lang]
-        for translated in _translate_documents(sources, lang, settings, store):
+        untranslated = [document._replace(fields={}) for document in documents if document.lang == lang]
+        for translated in _translate_documents(untranslated, lang, settings, store):
             translations[translated.id] = f"{translated.title}\n{translated.text}"
     return [_add_translation(document, translations.get(document.id), settings.to) for document in documents]
 

@@ -162,8 +162,9 @@ def _spell_subwords(tokenized: TokenizedText, lang: str, terms: set[str]) -> lis
 
     :param terms: terms of which those with the prefix of terms inside words, or of terms by sound, are looked for.
     """
+    prefixed_terms = [term for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))]
     # The prefix of a sound belongs to the subword; that of a term inside words does not.
-    subwords = {term.removeprefix(SUBWORD_PREFIX) for term in terms if term.startswith((SUBWORD_PREFIX, SOUND_PREFIX))}
+    subwords = {term.removeprefix(SUBWORD_PREFIX) for term in prefixed_terms}
     if not subwords:
         return []
     matches = find_subword_matches(tokenized, lang, subwords)

@@ -464,9 +464,10 @@ class FileTracker:
     def _record_read(self, reading: _Reading, ids: Sequence[str]) -> None:
         """Record a file that was read completely.
 
-        It gives up the documents that it held earlier and no longer holds; other files that hold one are read again.
+        Documents that the file held earlier and no longer holds are not its own any more: they become its stale ids.
+        Other files that hold one of them are read again, so that the document is theirs.
 
-        :param ids: the documents that it holds, each once.
+        :param ids: the documents that it holds now, each once.
         """
         record = reading.record._replace(ids=tuple(ids))
         earlier = self._table.records.get(reading.path)

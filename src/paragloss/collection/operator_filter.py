@@ -176,9 +176,10 @@ class CheckedTerm:
         self._wordings: dict[str, list[Wording]] = {}  # by language, as far as computed
 
     def forms(self, lang: str) -> list[PhraseForms]:
-        """Return how the term may be written in a language; [] if it has only stop words there.
+        """Return how the term may be written in a language: as in the query, or translated.
 
-        There is an entry for each language that the query may be in, computed when a language is first asked for.
+        There is an entry for each language that the query may be in, but for those in which the term has only stop
+        words. Entries are computed when a language is first asked for.
         """
         if lang not in self._forms:
             forms = []

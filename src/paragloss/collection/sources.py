@@ -44,17 +44,24 @@ def read_sources(
     :param readers: how many files are read ahead at the same time.
     :param scanning: is told of every page that is read from a scan.
     """
-    from paragloss.formats.documents import read_documents  # which imports every format
-
     recorded_files = tracker or FileTracker(store)
     existing_paths = [path for path in paths if not path.startswith(IRDS_PREFIX) and os.path.exists(path)]
     with open_indexed_folders(store, recorded_files) as folders:
         folders.add_folders(existing_paths)
-    settings: dict[str, Any] = {"on_error": on_error, "readers": readers, "on_scanned_page": scanning}
-    if tracker is not None:
-        settings |= {"should_read": tracker.note_file, "on_file_end": tracker.finish_reading}
-    documents = _read_paths(paths, folders, recorded_files, partial(read_documents, **settings))
-    return _warn_about_repeated_ids(documents)
+    read_path = _make_path_reader(tracker, on_error, readers, scanning)
+    return _warn_about_repeated_ids(_read_paths(paths, folders, recorded_files, read_path))
+
+
+def _make_path_reader(
+    tracker: FileTracker | None, on_error: OnError, readers: int, scanning: Callable[..., None]
+) -> Callable[..., Iterator[Document]]:
+    """Return `read_documents` with these settings; a tracker decides which files it reads, and is told of their end."""
+    from paragloss.formats.documents import read_documents  # which imports every format
+
+    read_path = partial(read_documents, on_error=on_error, readers=readers, on_scanned_page=scanning)
+    if tracker is None:
+        return read_path
+    return partial(read_path, should_read=tracker.note_file, on_file_end=tracker.finish_reading)
 
 
 @contextmanager
