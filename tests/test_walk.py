@@ -44,7 +44,8 @@ def test_the_drawing_of_a_search_names_the_files_it_enters(tmp_path):
     with Collection.create(str(tmp_path / "c"), meaning=False) as collection:
         collection.index(DOCUMENTS)
         collection.search("lava")  # opens what is opened once
-        entered = trace_files(lambda: collection.search("honey from bees"))
+        # No other test asks for these words: translations of words are cached.
+        entered = trace_files(lambda: collection.search("wax from hornets"))
     text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
     drawing = text.partition("## How one query goes")[2].split("```")[1]
     drawn = [file for file in re.findall(r"^ *([\w/]+\.py)", drawing, re.M) if not file.startswith("cli/")]
