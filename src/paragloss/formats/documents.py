@@ -196,20 +196,27 @@ class _FolderReader:
         warnings.warn(f"{self._folder}: {message}", stacklevel=4)
 
     def _list_sources(self) -> Iterator[_SourceFile]:
-        """Yield the files to read, and with a problem those of unknown formats if errors are reported.
+        """Yield the files of the folder that are to be read, in the order of their paths, and count all files.
 
-        Files of supported and of unknown formats are counted in `_n_supported` and `_n_left_out`.
+        A file of an unknown format can't be read. If the caller wants errors to be reported, such a file is yielded
+        all the same, with the reason as its `problem`; otherwise it is left out.
         """
+        reports_errors = self._file_reader.on_error is not None
         for relative, path in list_files(self._folder, on_error=self._report_unlisted):
-            if is_readable_member(path):
-                self._n_supported += 1
-                if self._should_read(path):
-                    yield _SourceFile(path, relative, self._make_id(decode_path(relative)))
-            else:
-                kind = _kind_by_name(path)
-                self._n_left_out[kind or "without a suffix"] += 1
-                if self._file_reader.on_error is not None:
-                    yield _SourceFile(path, relative, "", problem=_explain_unknown_format(kind))
+            is_supported = is_readable_member(path)
+            self._count_file(path, is_supported)
+            if is_supported and self._should_read(path):
+                yield _SourceFile(path, relative, self._make_id(decode_path(relative)))
+            elif not is_supported and reports_errors:
+                problem = _explain_unknown_format(_kind_by_name(path))
+                yield _SourceFile(path, relative, "", problem=problem)
+
+    def _count_file(self, path: Path, is_supported: bool) -> None:
+        """Count a file among those of supported formats, or by its suffix among those that are left out."""
+        if is_supported:
+            self._n_supported += 1
+        else:
+            self._n_left_out[_kind_by_name(path) or "without a suffix"] += 1
 
     def _list_sources_read_ahead(self, readers: sandbox.ParallelReaders) -> Iterator[_SourceFile]:
         """Yield the files to read in their order, while other processes read those behind them.

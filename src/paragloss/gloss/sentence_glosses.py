@@ -196,25 +196,40 @@ def _describe_words(text: str, sources: LanguageSources, query_terms: frozenset[
 def _describe_occurrence(
     occurrence: WordOccurrence, weights: WeightsByMeaning, sources: LanguageSources, query_terms: frozenset[str]
 ) -> Word:
-    """Return a word with its meanings, ranked for a query; its offsets are from its own beginning.
+    """Find the meanings of a word of a sentence in all sources, and rank them for the reader's query.
 
-    If no other source has a say and the built-in ones always give the same answers, these are cached. Only the terms of
-    a query that likely meanings have are passed on then, since others change nothing.
+    Descriptions are cached where only the built-in sources count and their answers never change.
 
     :param occurrence: the word in its sentence, with its entries in the lexicon.
-    :param weights: the meanings that the collection's own sources give the word in this sentence.
-    :param sources: all sources for the two languages.
-    :param query_terms: the terms of the reader's query.
+    :param weights: what the collection's own translators say of the word in this sentence, meaning -> name of the
+        translator -> weight; {} if they do not know it.
+    :param sources: the built-in sources for the two languages, and the collection's own translators.
+    :param query_terms: the terms of the reader's query; meanings that have them are preferred.
+    :return: the word with its meanings, best first; its offsets are from its own beginning.
     """
     built_in, translators = sources
-    is_constant = built_in.is_constant and (bool(built_in.fallbacks) or not translators)
-    if weights or not is_constant:
-        return describe_word(occurrence, built_in, query_terms, weights, translators).word
-    description = describe_word_by_built_in_sources(occurrence, built_in)
-    relevant_terms = query_terms & description.likely_terms
-    if relevant_terms:
-        description = describe_word_by_built_in_sources(occurrence, built_in, relevant_terms)
-    return description.word
+    # Without fallbacks, the translators are asked for the parts of a word that nobody knows.
+    may_ask_translators = bool(translators) and not built_in.fallbacks
+    if built_in.is_constant and not weights and not may_ask_translators:
+        return _describe_by_cache(occurrence, built_in, query_terms)
+    return describe_word(occurrence, built_in, query_terms, weights, translators).word
+
+
+def _describe_by_cache(occurrence: WordOccurrence, sources: BuiltInSources, query_terms: frozenset[str]) -> Word:
+    """Describe a word by the built-in sources alone, whose answers are cached by word and query terms.
+
+    A query changes the ranking only if it has a term of a likely meaning, which few words have. All other words share
+    the cached description that is made without a query.
+
+    :param occurrence: the word in its sentence, with its entries in the lexicon.
+    :param sources: the lexicon and fallbacks; they must give the same answers in every call.
+    :param query_terms: the terms of the reader's query.
+    """
+    description = describe_word_by_built_in_sources(occurrence, sources)
+    terms_that_matter = query_terms & description.likely_terms
+    if not terms_that_matter:
+        return description.word
+    return describe_word_by_built_in_sources(occurrence, sources, terms_that_matter).word
 
 
 def _tokenize(text: str, lang: str) -> list[Span]:

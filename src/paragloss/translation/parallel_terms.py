@@ -81,9 +81,11 @@ def _list_texts(aligned: Aligned, lang: str) -> tuple[list[int], list[str]]:
 
 
 def _add_phrases(words: TermSpellings, collocations: Integers) -> TermSpellings:
-    """Return the terms of a language and their spellings with those of collocations behind them.
+    """Add a term for each collocation behind the terms of a language: "new york" behind "new", "old" and "york".
 
-    :param collocations: as numbers first * number of terms + second
+    :param words: the terms of the language and their spellings; a term's index is its number
+    :param collocations: (pairs,) the numbers of two terms as one number, first * number of terms + second
+    :return: all terms and spellings; those that were there keep their numbers
     """
     terms, surfaces = list(words.terms), list(words.surfaces)
     for pair in collocations.tolist():
@@ -175,19 +177,27 @@ def _join_words_of_documents(terms: Integers, sizes: Integers, n_terms: int) -> 
 def _number_entries_of_words(
     terms: Integers, texts: Integers, positions: Integers, sizes: Integers, n_terms: int
 ) -> Integers:
-    """Return a number for each word, (words,), that is equal for words of one entry and ascends with the texts.
+    """Give each word of all texts a number that is the same for words which are to become one entry.
 
-    Equal words of a document have one number, that of their term; each word of a sentence has one of its own.
+    A text of more than MAX_SENTENCE_TERMS words is a document: the words of it that have the same term become one
+    entry. A shorter text is a sentence: each of its words stays an entry of its own.
 
-    :param terms: (words,) the term of each word
-    :param texts: (words,) the text of each word
+    Every text has a block of numbers to itself, one for each term and one for each position in a sentence. With 10
+    terms and sentences of up to 64 words, blocks have 74 numbers. In text 2, which begins at 148, a word with term 3 at
+    position 5 has the number 148 + 3 in a document, and 148 + 10 + 5 in a sentence.
+
+    :param terms: (words,) the number of the term of each word
+    :param texts: (words,) the number of the text of each word
     :param positions: (words,) the position of each word in its text
-    :param sizes: (texts,) the number of words of each text
+    :param sizes: (texts,) how many words each text has
+    :param n_terms: how many different terms there are
+    :return: (words,) the number of each word; those of a later text are larger
     """
-    is_of_document = (sizes > MAX_SENTENCE_TERMS)[texts]
-    numbers_in_text = np.where(is_of_document, terms, n_terms + positions)
-    max_numbers = np.int64(n_terms + MAX_SENTENCE_TERMS)  # numbers that a text may need
-    return np.asarray(texts * max_numbers + numbers_in_text)
+    is_in_document = (sizes > MAX_SENTENCE_TERMS)[texts]  # (words,)
+    numbers_in_block = np.where(is_in_document, terms, n_terms + positions)
+    block_size = np.int64(n_terms + MAX_SENTENCE_TERMS)
+    block_starts = texts * block_size  # (words,)
+    return np.asarray(block_starts + numbers_in_block)
 
 
 def _score_entries(entries: _Entries, sizes: Integers, n_terms: int) -> npt.NDArray[np.float64]:
@@ -247,22 +257,38 @@ def _select_texts(bags: TermBags, texts: Integers) -> TermBags:
 def find_collocations(
     texts: TermSequences, *, min_count: int = MIN_PHRASE_COUNT, min_npmi: float = MIN_PHRASE_NPMI
 ) -> Integers:
-    """Find pairs of neighbouring terms that belong together, by normalised pointwise mutual information.
+    """Find pairs of neighbouring words that belong together, as "New York", since they meet far more often than chance.
 
+    How far is told by their normalised pointwise mutual information (NPMI): 0 for words that meet by chance, 1 for
+    words that never occur apart.
+
+    :param texts: the words of all texts, as numbers of their terms from 0 to n_terms - 1
     :param min_count: how often a pair must occur
-    :param min_npmi: its normalised pointwise mutual information at least
-    :return: the pairs as ascending numbers first * n_terms + second
+    :param min_npmi: the least NPMI of a pair
+    :return: (pairs,) each pair of terms as one number, first * n_terms + second, in ascending order
     """
-    pairs, counts = np.unique(_number_pairs(texts), return_counts=True)
-    is_frequent = (counts >= min_count) & (pairs >= 0)
+    pair_of_word = _number_pairs(texts)  # (words,) the pair that begins at each word
+    is_pair = pair_of_word >= 0  # the last word of a text begins none and has -1
+    pairs, counts = np.unique(pair_of_word[is_pair], return_counts=True)
+    is_frequent = counts >= min_count
     pairs, counts = pairs[is_frequent], counts[is_frequent]
+    probabilities = counts / len(texts.terms)
+    mutual_information = np.log(probabilities / _compute_chance_probabilities(pairs, texts))
+    max_information = -np.log(probabilities)  # that of words that never occur apart
+    # NPMI is mutual_information / max_information.
+    return pairs[mutual_information >= min_npmi * max_information]
+
+
+def _compute_chance_probabilities(pairs: Integers, texts: TermSequences) -> npt.NDArray[np.float64]:
+    """Return how likely pairs of terms would meet if words stood in random order: the product of their frequencies.
+
+    :param pairs: (pairs,) each as first * n_terms + second
+    :param texts: the words of all texts, as numbers of their terms
+    :return: (pairs,) probabilities
+    """
     first_terms, second_terms = np.divmod(pairs, texts.n_terms)
-    n_words = max(len(texts.terms), 1)
     term_counts = np.bincount(texts.terms, minlength=texts.n_terms)
-    probabilities = counts / n_words
-    probabilities_by_chance = term_counts[first_terms] * term_counts[second_terms] / n_words**2
-    mutual_information = np.log(probabilities / probabilities_by_chance)
-    return pairs[mutual_information >= min_npmi * -np.log(probabilities)]
+    return np.asarray(term_counts[first_terms] * term_counts[second_terms] / len(texts.terms) ** 2)
 
 
 def merge_collocations(

@@ -32,41 +32,52 @@ class Tables(NamedTuple):
 
 
 def pack(tables: Mapping[str, Tables], *, about: Mapping[str, Any] | None = None, exact: bool = False) -> DefaultModel:
-    """Make one model of the tables of all languages; words without translations are left out.
+    """Make one translation model of the tables that translate between English and each other language.
 
-    :param tables: by language.
-    :param about: what `DefaultModel.meta` reports of the build.
-    :param exact: keep full precision, to measure what packing costs.
+    The model keeps the data of all languages one after the other in a few large arrays, such as one of all words, and
+    notes in its metadata where in each array a language begins and ends. Words without translations are left out.
+
+    :param tables: the words of each language and their translations from and into English, by language code.
+    :param about: what the model's metadata report of how it was made.
+    :param exact: keep the weights of translations in full precision, to measure what packing costs.
     """
-    used_tables = {lang: _drop_unused_words(language) for lang, language in sorted(tables.items())}
-    spelling_by_term = _collect_english_spellings(used_tables.values())
-    english = sorted(spelling_by_term, key=str.encode)
-    number_by_term = {term: number for number, term in enumerate(english)}
-    parts: _ArrayParts = {}
-    ranges = {PIVOT: _add_words(english, [spelling_by_term[term] for term in english], parts)}
-    for lang, language in used_tables.items():
-        ranges[lang] = _add_language(language, number_by_term, parts, exact)
-    arrays = {name: np.concatenate(arrays_of_name) for name, arrays_of_name in parts.items()}
-    return DefaultModel({**(about or {}), "langs": ranges}, arrays)
+    tables_by_lang = {lang: _drop_unused_words(tables[lang]) for lang in sorted(tables)}
+    spelling_by_english_term = _collect_english_spellings(tables_by_lang.values())
+    english_terms = sorted(spelling_by_english_term, key=str.encode)
+    english_spellings = [spelling_by_english_term[term] for term in english_terms]
+    number_by_english_term = {term: number for number, term in enumerate(english_terms)}
+
+    parts_by_array: _ArrayParts = {}  # what the languages so far have added to each array, by its name
+    ranges_by_lang = {}  # where the data of each language begin and end in the arrays
+    ranges_by_lang[PIVOT] = _add_words(english_terms, english_spellings, parts_by_array)
+    for lang, lang_tables in tables_by_lang.items():
+        ranges_by_lang[lang] = _add_language(lang_tables, number_by_english_term, parts_by_array, exact)
+
+    arrays = {name: np.concatenate(parts) for name, parts in parts_by_array.items()}
+    metadata = dict(about or {})
+    metadata["langs"] = ranges_by_lang
+    return DefaultModel(metadata, arrays)
 
 
 def _add_language(
-    language: Tables, number_by_term: Mapping[str, int], parts: _ArrayParts, exact: bool
+    tables: Tables, number_by_english_term: Mapping[str, int], parts: _ArrayParts, exact: bool
 ) -> dict[str, Any]:
-    """Append the packed words and tables of a language to the arrays; return where each begins and ends.
+    """Append the words and translations of a language to the arrays of a model.
 
-    :param number_by_term: the numbers of all English terms.
-    :param parts: the parts of each array so far, by its name.
-    :param exact: keep full precision.
+    :param tables: the words of the language and their translations from and into English.
+    :param number_by_english_term: the numbers of the English terms of all languages.
+    :param parts: what other languages have added to each array, by its name; this language is appended.
+    :param exact: keep the weights of translations in full precision.
+    :return: where the data of the language begin and end in each array, [begin, end], by what they are; and the number
+        of its words.
     """
-    is_known = np.zeros(len(number_by_term), bool)  # which English terms the language has
-    is_known[[number_by_term[term] for term in language.english]] = True
-    return {
-        **_add_words(language.other, language.other_spelled, parts),
-        "english": _add_array(parts, "english", np.packbits(is_known)),
-        "there": _add_translation_rows(language.from_english, parts, exact),
-        "back": _add_translation_rows(language.into_english, parts, exact),
-    }
+    has_english_term = np.zeros(len(number_by_english_term), bool)
+    has_english_term[[number_by_english_term[term] for term in tables.english]] = True
+    ranges = _add_words(tables.other, tables.other_spelled, parts)
+    ranges["english"] = _add_array(parts, "english", np.packbits(has_english_term))
+    ranges["there"] = _add_translation_rows(tables.from_english, parts, exact)
+    ranges["back"] = _add_translation_rows(tables.into_english, parts, exact)
+    return ranges
 
 
 def _collect_english_spellings(tables: Iterable[Tables]) -> dict[str, str]:
