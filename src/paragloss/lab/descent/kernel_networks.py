@@ -202,24 +202,32 @@ def _compute_responses(cosines: torch.Tensor) -> Iterator[tuple[int, torch.Tenso
 
 
 def _step_outwards(
-    cosines: torch.Tensor, middle: torch.Tensor, kernels: Sequence[int], *, direction: int
+    cosines: torch.Tensor, middle_responses: torch.Tensor, kernel_numbers: Sequence[int], *, direction: int
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yield the number and the responses of soft kernels, one after another from the middle outwards.
+    """Compute how strongly soft kernels respond to cosines, from the middle kernel outwards to one side.
 
-    With distance d of the means, k(mu +- d) = k(mu) exp(+-d (m - mu) / s^2 - d^2 / 2 s^2), and the ratio of each
-    further step is exp(-d^2 / s^2) times that of the step before.
+    A kernel responds by exp(-(cosine - mean)^2 / (2 width^2)): a bell around its mean. The soft kernels are equally
+    wide, and from one to the next the mean moves by the same step. So the responses of a kernel are those of its
+    neighbour times a ratio, which is cheaper than an exponential for every kernel:
 
-    :param middle: the responses of the middle kernel
-    :param kernels: numbers of the kernels on one side of the middle, the nearest first
-    :param direction: 1 if their means are above that of the middle, -1 if below
+    - from the middle kernel to the first one it is exp((step (cosine - middle mean) - step^2 / 2) / width^2);
+    - each later ratio is the one before times the constant exp(-step^2 / width^2).
+
+    :param cosines: cosines of word pairs, of any shape
+    :param middle_responses: what the middle kernel responds to each of them, in the same shape
+    :param kernel_numbers: the kernels on one side of the middle one, the nearest first, such as 4, 3, 2, 1
+    :param direction: 1 if their means are above that of the middle kernel, -1 if below
+    :return: yields each kernel's number and its responses, in the shape of `cosines`
     """
-    slope = SOFT_STEP / SOFT_WIDTH**2  # d / s^2
-    ratio = cosines.sub(MEANS[MIDDLE]).mul_(direction * slope).sub_(SOFT_STEP * slope / 2).exp_()
-    response = middle
-    for k in kernels:
-        response = response * ratio
-        yield k, response
-        ratio.mul_(math.exp(-SOFT_STEP * slope))
+    middle_mean = MEANS[MIDDLE]
+    slope = SOFT_STEP / SOFT_WIDTH**2
+    ratios = torch.exp((cosines - middle_mean) * (direction * slope) - SOFT_STEP * slope / 2)
+    ratio_change = math.exp(-SOFT_STEP * slope)
+    responses = middle_responses
+    for number in kernel_numbers:
+        responses = responses * ratios
+        yield number, responses
+        ratios *= ratio_change
 
 
 def _compute_gaussian(cosines: torch.Tensor, mean: float, width: float) -> torch.Tensor:
