@@ -68,9 +68,9 @@ class _View(NamedTuple):
 
 def _reduce_documents(part: CountedTexts, width: int, seed: int) -> _View:
     """Project the documents of a language on their `width` largest singular vectors."""
-    rows = part.weigh_terms()
-    _, basis = find_singular_vectors(Product(rows), width, seed=seed)
-    documents = np.asarray(rows @ basis)
+    term_weights = part.weigh_terms()  # (documents, terms)
+    _, basis = find_singular_vectors(Product(term_weights), width, seed=seed)
+    documents = np.asarray(term_weights @ basis)
     return _View(documents, basis, documents.mean(axis=0))
 
 
@@ -79,9 +79,9 @@ def correlate(
 ) -> tuple[Floats, list[Floats]]:
     """Find the projections of several views of the same concepts that agree most (canonical correlation analysis).
 
-    The projections solve B v = rho (T + ridge) v, where T holds the covariances within views and B those of the
-    concepts that the views share. For two complete views rho = (1 + regularised canonical correlation) / 2, and the
-    projections are the canonical ones, scaled alike.
+    The projections v solve shared v = rho own v, where `own` holds the covariances within views and `shared` those of
+    the concepts that the views share, both with a ridge. For two complete views rho = (1 + regularised canonical
+    correlation) / 2, and the projections are the canonical ones, scaled alike.
 
     :param views: centred documents of each language, (documents, width)
     :param concepts: concept of each document of each language
@@ -108,46 +108,65 @@ def _find_largest_eigenpairs(
 class _Covariances(NamedTuple):
     """The matrices of `correlate`, (width of all views, width of all views)."""
 
-    shared: npt.NDArray[np.float64]  # B
-    own: npt.NDArray[np.float64]  # T + ridge, with a block on the diagonal for each view
+    shared: npt.NDArray[np.float64]  # of what the views of a concept have in common
+    own: npt.NDArray[np.float64]  # within each view, with a block on the diagonal for each view
 
 
 def _make_covariances(views: Sequence[Floats], concepts: Sequence[Integers], ridge: float) -> _Covariances:
-    """Compute the matrices B and T + ridge, whose eigenvectors are the projections that `correlate` finds.
+    """Compute the covariances within each language, and those of concepts over all languages.
 
-    T has the covariance of each view as a block on its diagonal. B is the covariance of the sums over the views of a
-    concept, each divided by the square root of how many views the concept has; it has its part of the ridge, too.
+    Canonical correlation analysis looks for directions in which the second are large compared with the first.
 
-    :param views: centred documents of each language, (documents, width)
-    :param concepts: concept of each document of each language
-    :param ridge: in units of the mean variance of a view
+    A view is the documents of one language, a row each. Both matrices have a row and a column for every column of every
+    view, one view after the other: with views of 3 and 2 columns they are 5 x 5.
+
+    - `own` has the covariance of each view in a block on its diagonal, and zeros elsewhere.
+    - `shared` is the covariance of concepts: a concept's row is its documents in all views side by side, divided by
+      the square root of how many it has, so that concepts in many languages do not count more.
+
+    A ridge is added to the diagonals, so that directions of little variance do not seem to agree. That of `shared` is
+    smaller, as a concept's row is: by the mean of 1 / (documents of the concept).
+
+    :param views: centred documents of each language, (documents, columns)
+    :param concepts: number of the concept of each document of each language
+    :param ridge: in units of the mean variance of a view's columns
     """
-    views_per_concept = np.bincount(np.concatenate(list(concepts)))
-    own_blocks, shared_ridges = [], []  # of each view, (width, width)
-    for view, concept_of_row in zip(views, concepts, strict=True):
-        width = view.shape[1]
-        covariance = view.T.astype(np.float64) @ view
-        view_ridge = ridge * np.trace(covariance) / width * np.eye(width)
-        own_blocks.append(covariance + view_ridge)
-        n_views = views_per_concept[concept_of_row]  # (documents,)
-        shared_ridges.append(view_ridge * np.mean(1 / n_views))
-    sums = _sum_by_concept(views, concepts, views_per_concept)  # (concepts, width of all views)
-    shared_covariance = sums.T @ sums + scipy.linalg.block_diag(*shared_ridges)
-    return _Covariances(shared_covariance, scipy.linalg.block_diag(*own_blocks))
+    documents_per_concept = np.bincount(np.concatenate(list(concepts)))
+    covariances = [view.T.astype(np.float64) @ view for view in views]  # of each view, (columns, columns)
+    own_ridges = [_make_ridge(covariance, ridge) for covariance in covariances]
+    shared_ridges = [
+        own_ridge * np.mean(1 / documents_per_concept[concept_of_row])
+        for own_ridge, concept_of_row in zip(own_ridges, concepts, strict=True)
+    ]
+    own_blocks = [covariance + own_ridge for covariance, own_ridge in zip(covariances, own_ridges, strict=True)]
+    concept_rows = _join_by_concept(views, concepts, documents_per_concept)  # (concepts, columns of all views)
+    return _Covariances(
+        shared=concept_rows.T @ concept_rows + scipy.linalg.block_diag(*shared_ridges),
+        own=scipy.linalg.block_diag(*own_blocks),
+    )
 
 
-def _sum_by_concept(
-    views: Sequence[Floats], concepts: Sequence[Integers], views_per_concept: Integers
+def _make_ridge(covariance: npt.NDArray[np.float64], ridge: float) -> npt.NDArray[np.float64]:
+    """Return a diagonal matrix of `ridge` times the mean variance, which is the mean of the covariance's diagonal."""
+    width = len(covariance)
+    return np.asarray(ridge * np.trace(covariance) / width * np.eye(width))
+
+
+def _join_by_concept(
+    views: Sequence[Floats], concepts: Sequence[Integers], documents_per_concept: Integers
 ) -> npt.NDArray[np.float64]:
-    """Return for each concept its documents of all views side by side, divided by the root of how many it has.
+    """Put the documents of each concept side by side, divided by the square root of how many there are.
 
-    A view without a document of the concept has zeros: (concepts, width of all views).
+    :param views: documents of each language, (documents, columns)
+    :param concepts: number of the concept of each document of each language
+    :param documents_per_concept: how many languages have a document of each concept, (concepts,)
+    :return: (concepts, columns of all views), with zeros where a language has no document of the concept
     """
-    sums = np.zeros((len(views_per_concept), sum(view.shape[1] for view in views)))
+    joined = np.zeros((len(documents_per_concept), sum(view.shape[1] for view in views)))
     start = 0
     for view, concept_of_row in zip(views, concepts, strict=True):
         stop = start + view.shape[1]
-        n_views = views_per_concept[concept_of_row]  # (documents,)
-        sums[concept_of_row, start:stop] = view / np.sqrt(n_views)[:, None]
+        divisors = np.sqrt(documents_per_concept[concept_of_row])  # (documents,)
+        joined[concept_of_row, start:stop] = view / divisors[:, None]
         start = stop
-    return sums
+    return joined
