@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
@@ -203,7 +202,7 @@ def fit_judged(
 
 def _choose_thresholds(loss: str) -> tuple[float, ...]:
     """Return the thresholds that a loss has by default."""
-    return THREE_PART if loss == "three-part" else SOSL
+    return THREE_PART_THRESHOLDS if loss == "three-part" else SOSL_THRESHOLDS
 
 
 def _describe_history(history: History) -> dict[str, Any]:
@@ -366,23 +365,42 @@ def tune(
     negatives: Unjudged = 40,
     **settings: Annotated[Any, fit_judged],
 ) -> list[Trial]:
-    """Try every combination of thresholds and epsilon by cross-validation over the queries, best first.
+    """Find the thresholds and the epsilon that rank best, by trying all combinations in cross-validation.
 
-    Queries of the same words, or with the same relevant document, are in one fold (`judgments.group_queries`). The
-    held-out fold also chooses the epoch, for every combination alike; `settings` are those of `fit_judged`.
+    Queries are split into folds; those of the same words, or with the same relevant document, are in one fold
+    (`judgments.group_queries`). For each fold a model is trained on the other folds and measured on this one, which
+    also chooses its epoch, for every combination alike.
 
     :param judged: queries and documents with their grades
+    :param thresholds: the choices of scores that divide one grade from the next
+    :param epsilons: the values to try of epsilon; a cosine divides each vector by its length plus epsilon
+    :param negatives: documents without a judgment that are added to each query, in training and when measuring
+    :param settings: other settings of `fit_judged`, the same for all combinations
+    :return: every combination with its mean nDCG@5, best first
     """
     splits = _split_into_folds(judged, folds, negatives, seed)
     fit_fold = partial(fit_judged, seed=seed, negatives=negatives, **settings)
+    combinations = [(tuple(values), epsilon) for values in thresholds for epsilon in epsilons]
     trials = []
-    for candidate_thresholds, epsilon in product(map(tuple, thresholds), epsilons):
-        measures = []  # of each fold
-        for training, test in splits:
-            model = fit_fold(training, validation=[test], thresholds=candidate_thresholds, epsilon=epsilon)
-            measures.append(model.meta["ndcg@5"])
-        trials.append(Trial(candidate_thresholds, epsilon, float(np.mean(measures))))
+    for tried_thresholds, epsilon in combinations:
+        fit_combination = partial(fit_fold, thresholds=tried_thresholds, epsilon=epsilon)
+        trials.append(Trial(tried_thresholds, epsilon, _cross_validate(fit_combination, splits)))
     return sorted(trials, key=lambda trial: -trial.measure)
+
+
+def _cross_validate(
+    fit_model: Callable[..., BagEncoder | TowerEncoder], splits: Sequence[tuple[JudgedCollection, JudgedCollection]]
+) -> float:
+    """Return the mean nDCG@5 of models that are trained on one collection and measured on another.
+
+    :param fit_model: trains a model on a collection; its argument `validation` names what the model is measured on
+    :param splits: the collections to train and to measure with, of each fold
+    """
+    measures = []
+    for training, test in splits:
+        model = fit_model(training, validation=[test])
+        measures.append(model.meta["ndcg@5"])
+    return float(np.mean(measures))
 
 
 def _split_into_folds(
@@ -422,52 +440,55 @@ def plot(trials: Sequence[Trial], path: str | Path) -> None:
 
 
 # Losses: (scores, grades from 0, thresholds) -> one value per pair. Classes are grades + 1 in the paper.
+# The default thresholds are those of the smooth ordinal search loss (SOSL) and of the three-part loss.
 
-SOSL = (0.2, 0.7)
-THREE_PART = (0.2, 0.55, 0.9)
+SOSL_THRESHOLDS = (0.2, 0.7)
+THREE_PART_THRESHOLDS = (0.2, 0.55, 0.9)
 
 
-def sosl(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+def sosl(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL_THRESHOLDS) -> torch.Tensor:
     """Compute the smooth ordinal search loss, eq. 2: how far a score lies outside its class's segment, squared."""
-    lower, upper = _segment(scores, grades, thresholds)
+    lower, upper = _find_segment_edges(grades, thresholds, scores)
     return (scores - upper).clamp(min=0) ** 2 + (lower - scores).clamp(min=0) ** 2
 
 
-def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+def mse(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL_THRESHOLDS) -> torch.Tensor:
     """Compute the squared distance to the middle of the class's segment."""
-    lower, upper = _segment(scores, grades, thresholds)
+    lower, upper = _find_segment_edges(grades, thresholds, scores)
     return (scores - (lower + upper) / 2) ** 2
 
 
-def three_part(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART) -> torch.Tensor:
+def three_part(
+    scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = THREE_PART_THRESHOLDS
+) -> torch.Tensor:
     """Compute the three-part hinge loss of Nigam et al. (KDD 2019), eq. 5 with m = 2.
 
     It is zero for irrelevant documents (grade 0) with a score below the first threshold, partly relevant ones (1) below
     the second, and relevant ones (2) above the third.
     """
     if len(thresholds) != 3:
-        raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART}")
+        raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART_THRESHOLDS}")
     threshold_of_pair = scores.new_tensor(thresholds)[grades]
     should_be_below = grades < 2
     excess = (scores - threshold_of_pair).where(should_be_below, threshold_of_pair - scores)
     return excess.clamp(min=0) ** 2
 
 
-def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL_THRESHOLDS) -> torch.Tensor:
     """Compute the negative log-likelihood of proportional odds (McCullagh 1980).
 
     P(class) = S(upper - score) - S(lower - score), with S the logistic function and the outermost segments open.
     """
-    lower, upper = _segment(scores, grades, thresholds, outer=float("inf"))
+    lower, upper = _find_segment_edges(grades, thresholds, scores, outermost=float("inf"))
     return -((upper - scores).sigmoid() - (lower - scores).sigmoid()).clamp(min=1e-12).log()
 
 
-def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL) -> torch.Tensor:
+def sigmoids(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL_THRESHOLDS) -> torch.Tensor:
     """Compute what the authors' code calls proportional odds: -log of S(upper - score) x S(score - lower).
 
     The outermost segments end at -1 and 1.
     """
-    lower, upper = _segment(scores, grades, thresholds)
+    lower, upper = _find_segment_edges(grades, thresholds, scores)
     return -(upper - scores).sigmoid().log() - (scores - lower).sigmoid().log()
 
 
@@ -480,24 +501,35 @@ LOSSES: Mapping[str, Callable[..., torch.Tensor]] = {
 }
 
 
-def _segment(
-    scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float], *, outer: float = 1.0
+def _find_segment_edges(
+    grades: torch.Tensor, thresholds: Sequence[float], like: torch.Tensor, *, outermost: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the lower and upper edge of the segment of [-1, 1] that belongs to each grade.
+    """Return between which two scores a pair of a query and a document should be scored, given its grade.
 
-    :param scores: their device and type are those of the edges
-    :param grades: (pairs,) from 0
-    :param thresholds: the edges between the segments of two grades
-    :param outer: the lowest segment begins at -outer, the highest ends at outer
+    Thresholds divide the scores from -1 to 1 into one segment per grade. With thresholds 0.2 and 0.7 the segment of
+    grade 0 is from -1 to 0.2, that of grade 1 from 0.2 to 0.7, and that of grade 2 from 0.7 to 1.
+
+    :param grades: (pairs,) whole numbers from 0
+    :param thresholds: where one segment ends and the next begins, ascending
+    :param like: a tensor of the device and the type that the edges are to have
+    :param outermost: the lowest segment begins at -outermost, and the highest ends at outermost
+    :return: the lower and the upper edge of each pair's segment, (pairs,) each
     :raises ModelError: if the thresholds are not ascending between -1 and 1
     """
-    inner = list(thresholds)
-    is_ascending = inner == sorted(set(inner))
-    is_inside = bool(inner) and inner[0] > -1 and inner[-1] < 1
-    if not is_ascending or not is_inside:
-        raise ModelError(f"thresholds {tuple(inner)}: expected ascending values between -1 and 1, such as {SOSL}")
-    edges = scores.new_tensor([-outer, *inner, outer])
+    _check_thresholds(thresholds)
+    edges = like.new_tensor([-outermost, *thresholds, outermost])
     return edges[grades], edges[grades + 1]
+
+
+def _check_thresholds(thresholds: Sequence[float]) -> None:
+    """Raise ModelError unless there are thresholds, and they ascend between -1 and 1."""
+    values = list(thresholds)
+    is_ascending = values == sorted(set(values))
+    is_inside = bool(values) and values[0] > -1 and values[-1] < 1
+    if not is_ascending or not is_inside:
+        raise ModelError(
+            f"thresholds {tuple(values)}: expected ascending values between -1 and 1, such as {SOSL_THRESHOLDS}"
+        )
 
 
 def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:

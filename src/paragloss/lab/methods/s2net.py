@@ -81,7 +81,7 @@ def fit(
     rng = np.random.default_rng(seed)
     table = _make_start_table(counted, start, dim, seed, rng)
     texts = sp.block_diag([part.weigh_terms() for part in counted.values()], format="csr")  # (all texts, all terms)
-    left, right = _pair_texts(counted, rng)  # rows of `texts`
+    left, right = _pair_texts(counted, rng)  # positions of rows of `texts`
     if start != "random":
         learning_rate /= SLOWDOWN
     table = _train(table, texts[left], texts[right], seed=seed, loss=loss, learning_rate=learning_rate, **training)
@@ -168,21 +168,27 @@ def _count_for_model(aligned: Aligned, model: BagEncoder) -> dict[str, CountedTe
 
 
 def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Pair texts of one concept in two languages, as rows of all languages' texts one after another.
+    """Choose the pairs to learn from: two texts about one concept in different languages.
 
-    A concept's languages are put in a random circle and each is paired with the next: as many pairs as languages
-    (one for two), so that the work grows with the texts and not with the pairs of languages.
+    Texts are given by their position in the list of all texts, language by language: with 3 English and 2 French texts
+    the English ones are 0 to 2 and the French ones 3 and 4. Texts without a term that is counted are in no pair.
 
-    :param counted: the texts of each language, whose concepts are numbered
-    :return: rows of the left and the right texts, (pairs,) each
+    A concept's texts are put in a random circle and each is paired with the next. So there are as many pairs as texts
+    (one pair for two texts), and the work grows with the texts and not with the pairs of languages.
+
+    :param counted: the texts of each language, with the number of each text's concept
+    :param rng: draws the order of the circles
+    :return: the position of the first and of the second text of each pair, (pairs,) each
+    :raises ModelError: if no concept has texts in two languages
     """
-    text_rows, concepts = _list_texts_with_terms(counted)
-    order = np.lexsort((rng.random(len(text_rows)), concepts))  # by concept, its texts in random order
-    left, right = _link_circles(concepts[order])
-    if not len(left):
+    positions, concepts = _list_texts_with_terms(counted)
+    random_numbers = rng.random(len(positions))
+    order = np.lexsort((random_numbers, concepts))  # by concept, the texts of a concept in random order
+    first_of_pairs, second_of_pairs = _link_circles(concepts[order])
+    if not len(first_of_pairs):
         raise ModelError("no concept has texts in two languages: give aligned texts, or lower min_df")
-    ordered_rows = text_rows[order]
-    return ordered_rows[left], ordered_rows[right]
+    ordered_positions = positions[order]
+    return ordered_positions[first_of_pairs], ordered_positions[second_of_pairs]
 
 
 def _link_circles(concepts: Integers) -> tuple[Integers, Integers]:
@@ -204,7 +210,12 @@ def _link_circles(concepts: Integers) -> tuple[Integers, Integers]:
 
 
 def _list_texts_with_terms(counted: Mapping[str, CountedTexts]) -> tuple[Integers, Integers]:
-    """List the texts of all languages that have terms, by their row one language after another, and their concepts."""
-    n_terms = np.concatenate([np.diff(part.counts.indptr) for part in counted.values()])
-    rows = np.flatnonzero(n_terms)
-    return rows, np.concatenate([part.concepts for part in counted.values()])[rows]
+    """List the texts that have terms by their position among all texts, language by language, and their concepts.
+
+    :param counted: the texts of each language, with the number of each text's concept
+    :return: positions and numbers of concepts, (texts with terms,) each
+    """
+    n_terms = np.concatenate([np.diff(part.counts.indptr) for part in counted.values()])  # (texts,) distinct terms
+    concepts = np.concatenate([part.concepts for part in counted.values()])  # (texts,)
+    positions = np.flatnonzero(n_terms)
+    return positions, concepts[positions]
