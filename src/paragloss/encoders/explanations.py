@@ -129,27 +129,32 @@ def leave_out_words(
     score_texts: ScoreTexts,
     compare_words: CompareWords | None,
 ) -> list[Contribution]:
-    """Divide a score among the words of a query in proportion to how much lower the score is without each word.
+    """Explain a score: say how much of it each word of the query contributes, found by leaving the words out.
 
-    If no word makes a difference, the whole score is one contribution without words.
+    The document is scored again for the query without each of its words, and the score is divided in proportion to how
+    much lower each of these scores is. A score of 6 that falls by 2 without "big" and by 1 without "house" gives "big"
+    4 and "house" 2.
 
     :param score: the document's score for the query.
-    :param name: the source of the contributions.
-    :param score_texts: scores the document for several texts in place of the query's.
-    :param compare_words: compares words of the query with words of the document, by which each gets the most similar
-        one as its match; None for no matches.
+    :param name: what gave the score, as the explanation shows it, such as the name of the model.
+    :param score_texts: scores the document for several texts in place of the query's; returns one score for each.
+    :param compare_words: returns how similar words of the query are to words of the document, (query words, document
+        words); each word of the query is shown with the most similar one. None shows no words of the document.
+    :return: a contribution for each word without which the score is lower. If there is none, the whole score is one
+        contribution without words.
     """
     spans = analyzer(query.lang).spans(query.text)
     words = list(dict.fromkeys(query.text[span.start : span.end] for span in spans))
     losses = _measure_losses(query.text, words, score_texts)
-    if not losses.sum():
+    total_loss = losses.sum()
+    if not total_loss:
         return [Contribution("", "", name, score)]
-    word_scores = (score * losses / losses.sum()).tolist()
-    matches = _match_words(words, document, compare_words)
+    word_scores = (score * losses / total_loss).tolist()
+    most_similar_words = _match_words(words, document, compare_words)
     contributions = []
-    for word, match, word_score in zip(words, matches, word_scores, strict=True):
+    for word, document_word, word_score in zip(words, most_similar_words, word_scores, strict=True):
         if word_score:
-            contributions.append(Contribution(word, match, name, word_score))
+            contributions.append(Contribution(word, document_word, name, word_score))
     return contributions
 
 

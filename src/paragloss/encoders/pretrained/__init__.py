@@ -163,7 +163,10 @@ def load(path: str | Path) -> Pretrained:
 
 
 def open_encoder(settings: EncoderSettings) -> Pretrained:
-    """Open the source that settings name. What the settings leave open is taken from the source itself."""
+    """Open the encoder that settings describe.
+
+    Its languages are those of the settings; if these name none, those that the source says it knows, or else LANGS.
+    """
     source, source_langs = _open_source(settings)
     given_langs = [normalise(lang) for lang in settings.langs]
     return Pretrained(settings, source, given_langs or source_langs or LANGS)
@@ -201,14 +204,20 @@ def settings_for(
 
 
 def _open_source(settings: EncoderSettings) -> tuple[VectorSource, Sequence[str]]:
-    """Open the source that settings name; return it with the languages that it says it knows, () if it says nothing."""
-    name = settings.source
-    if name in packages.NAMES:
-        return packages.open_named_encoder(name), packages.LANGS.get(name, ())
-    if hosts.is_address(name):
+    """Open what computes an encoder's vectors: an installed package, a server behind an address, or a model's folder.
+
+    :param settings: `source` is the short name of a package, an address, or else the path of a folder. `query` and
+        `passage` are the prompts put before texts; a package has its own and ignores them
+    :return: what computes the vectors, and the codes of the languages that it says it knows, () if it says nothing
+    """
+    source = settings.source
+    if source in packages.NAMES:
+        return packages.open_named_encoder(source), packages.LANGS.get(source, ())
+    if hosts.is_address(source):
         from paragloss.encoders.pretrained.endpoint import Endpoint
 
-        return Endpoint(name, query=settings.query or "", passage=settings.passage or ""), ()
-    folder = Path(name)
+        no_languages: tuple[str, ...] = ()  # a server does not say what it knows
+        return Endpoint(source, query=settings.query or "", passage=settings.passage or ""), no_languages
+    folder = Path(source)
     encoder = model_folder.open_model_folder(folder, query_prompt=settings.query, passage_prompt=settings.passage)
     return encoder, model_folder.read_card_languages(folder)
