@@ -297,12 +297,12 @@ def build_clause_table(
         weight are not searched.
     """
     languages = [lang for lang, _ in forms]
-    clause_list = [(lang, clause) for lang, clauses in forms for clause in clauses]
-    if not clause_list:
+    clauses_with_language = [(lang, clause) for lang, clauses in forms for clause in clauses]
+    if not clauses_with_language:
         return None
     if field_weights is None:
         field_weights = choose_field_weights(statistics, None)
-    return _TableBuilder(query, languages, clause_list, statistics, field_weights).build()
+    return _TableBuilder(query, languages, clauses_with_language, statistics, field_weights).build()
 
 
 class _Terms(NamedTuple):
@@ -356,32 +356,40 @@ class _TableBuilder:
         self,
         query: Query,
         languages: Sequence[str],
-        clause_list: Sequence[tuple[str, Clause]],
+        clauses_with_language: Sequence[tuple[str, Clause]],
         statistics: Statistics,
         field_weights: Mapping[str, float],
     ) -> None:
-        """Give each language a row and each distinct query term a column of the tables of weights.
+        """Lay out the tables of weights: a row for each language, and a column for each distinct query term.
+
+        A clause is a query term with its translations into one language, so there is one clause for each term and
+        language. A query "red house", searched in French and German, has four clauses; they fill two rows (fr, de)
+        and two columns (red, house).
 
         :param query: the query as it was typed, in its own language.
         :param languages: the searched languages.
-        :param clause_list: each clause with its language; clauses of one query term share a column.
-        :param field_weights: how much an occurrence in each field counts.
+        :param clauses_with_language: each clause behind its language: ("fr", clause). A clause is numbered by its
+            position here.
+        :param statistics: how many documents of each language have each term.
+        :param field_weights: how much an occurrence in each field counts, by the field's name.
         """
-        self.statistics, self.layout = statistics, statistics.layout
+        self.statistics = statistics
+        self.layout = statistics.layout
         self.source_language = query.lang
         self.title_factors, self.body_factors = self._split_field_weights(field_weights)
-        self.languages = {lang: row for row, lang in enumerate(dict.fromkeys(languages))}
-        self.clause_list = clause_list
-        query_terms = [_analyze_source(clause.source, query.lang) for _, clause in clause_list]
-        self.columns = {term: column for column, term in enumerate(dict.fromkeys(query_terms))}
-        self.column_of_clause = np.array([self.columns[term] for term in query_terms], np.int64)
-        self.row_of_clause = np.array([self.languages[lang] for lang, _ in clause_list], np.int64)
-        summary = statistics.summarize_languages(tuple(self.languages))
+        self.clauses_with_language = clauses_with_language
+        self.row_of_language = _number_distinct(languages)
+        clause_languages = [lang for lang, _ in clauses_with_language]
+        self.row_of_clause = np.array([self.row_of_language[lang] for lang in clause_languages], np.int64)
+        clause_terms = [_analyze_source(clause.source, query.lang) for _, clause in clauses_with_language]
+        self.column_of_term = _number_distinct(clause_terms)
+        self.column_of_clause = np.array([self.column_of_term[term] for term in clause_terms], np.int64)
+        summary = statistics.summarize_languages(tuple(self.row_of_language))
         self.documents_per_language = summary.n_documents  # (n_fields, n_languages)
 
     def build(self) -> ClauseTable:
         """Look up the terms of all clauses, weigh them, and sort them by their ids."""
-        clause_words = [(clause.source, word) for _, clause in self.clause_list for word in clause.words]
+        clause_words = [(clause.source, word) for _, clause in self.clauses_with_language for word in clause.words]
         terms = self._collect_terms()
         weights = self._weigh_clauses(terms)
         own_words = self._list_own_words(first_number=len(clause_words))
@@ -389,8 +397,8 @@ class _TableBuilder:
         entries = self._sort_entries(_Entries.concatenate(entry_lists))
         return ClauseTable(
             statistics=self.statistics,
-            languages=self.languages,
-            sources=list(self.columns),
+            languages=self.row_of_language,
+            sources=list(self.column_of_term),
             term_ids=entries.ids,
             clauses=self.column_of_clause[entries.clauses],
             counts=entries.counts,
@@ -409,7 +417,7 @@ class _TableBuilder:
 
         The first alternative of a clause is kept even if no document has it, so that every clause has one.
         """
-        clauses = [clause for _, clause in self.clause_list]
+        clauses = [clause for _, clause in self.clauses_with_language]
         sizes = [len(clause.words) for clause in clauses]
         hashes = np.concatenate([clause.hashes for clause in clauses])
         is_used = self.statistics.may_occur(hashes)
@@ -427,7 +435,7 @@ class _TableBuilder:
 
         :param terms: the alternatives, those of one clause after the other.
         """
-        first_terms = terms.clauses.searchsorted(np.arange(len(self.clause_list)))  # (n_clauses,)
+        first_terms = terms.clauses.searchsorted(np.arange(len(self.clauses_with_language)))  # (n_clauses,)
         text_df = self._count_matching_documents("text", INNER, terms)
         title_df = self._count_matching_documents("title", TITLE_SUBWORDS, terms)
         term_df = np.stack([text_df, title_df])  # (2, n_terms)
@@ -435,7 +443,7 @@ class _TableBuilder:
         documents = documents_per_language[:, self.row_of_clause]  # (2, n_clauses)
         # How much each alternative counts, (n_terms,), and how many documents match each clause, (2, n_clauses):
         counts, clause_df = temper_alternatives(terms.probabilities, term_df, first_terms, documents)
-        importance = np.array([clause.weight for _, clause in self.clause_list])  # (n_clauses,)
+        importance = np.array([clause.weight for _, clause in self.clauses_with_language])  # (n_clauses,)
         body_weights, title_weights = importance * compute_idf(documents, clause_df)
         return _ClauseWeights(counts, clause_df[0], body_weights, title_weights)
 
@@ -447,7 +455,7 @@ class _TableBuilder:
 
         :param clause_df: documents whose body matches each clause, (n_clauses,).
         """
-        n_columns = len(self.columns)
+        n_columns = len(self.column_of_term)
         documents_of_clause = self._count_documents("text")[self.row_of_clause]  # in the language of the clause
         matching_documents = np.bincount(self.column_of_clause, clause_df, n_columns)
         searched_documents = np.bincount(self.column_of_clause, documents_of_clause, n_columns)
@@ -467,7 +475,7 @@ class _TableBuilder:
     def _count_documents(self, field: str) -> Doubles:
         """Return how many documents of each language have a field; (n_languages,)."""
         if field not in self.layout.fields:
-            return np.zeros(len(self.languages))
+            return np.zeros(len(self.row_of_language))
         return np.asarray(self.documents_per_language[self.layout.field(field)])
 
     def _look_up_df(self, field: str, hashes: Integers) -> Doubles:
@@ -509,7 +517,7 @@ class _TableBuilder:
         if field not in self.layout.fields:
             return _OwnWords(words, entry_lists)
         analyze = analyzer(self.source_language).terms
-        for clause_number, (lang, clause) in enumerate(self.clause_list):
+        for clause_number, (lang, clause) in enumerate(self.clauses_with_language):
             terms = analyze(clause.source)
             n_terms = len(terms)
             first_word = first_number + len(words)
@@ -545,7 +553,7 @@ class _TableBuilder:
 
         :param body_weights: importance times idf of each clause, (n_clauses,).
         """
-        query_weights = np.bincount(self.row_of_clause, body_weights, len(self.languages))  # (n_languages,)
+        query_weights = np.bincount(self.row_of_clause, body_weights, len(self.row_of_language))  # (n_languages,)
         clause_shares = body_weights / np.maximum(query_weights[self.row_of_clause], MIN_QUERY_WEIGHT)
         field_factors = TITLE_BOOST * self.title_factors + self.body_factors
         ids = entries.ids.astype(np.int64)
@@ -556,7 +564,7 @@ class _TableBuilder:
 
     def _arrange_by_language(self, clause_weights: Doubles) -> Doubles:
         """Arrange the weights of clauses by language and column; (n_languages + 1, n_clauses), the last row zeros."""
-        table = np.zeros((len(self.languages) + 1, len(self.columns)))
+        table = np.zeros((len(self.row_of_language) + 1, len(self.column_of_term)))
         np.add.at(table, (self.row_of_clause, self.column_of_clause), clause_weights)
         return table
 
@@ -571,6 +579,11 @@ def _align_with_documents(bags: CountedTerms, field: int, values: Doubles, *, de
     is_field = bags.field == field
     values_by_document[bags.row[is_field]] = values[is_field]
     return values_by_document
+
+
+def _number_distinct(texts: Sequence[str]) -> dict[str, int]:
+    """Give each different text a number, from 0 in the order of their first places: b, a, b gives {b: 0, a: 1}."""
+    return {text: number for number, text in enumerate(dict.fromkeys(texts))}
 
 
 def _analyze_source(source: str, lang: str) -> str:

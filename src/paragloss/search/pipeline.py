@@ -259,14 +259,21 @@ class _PipelineBuilder:
         make_translator: Callable[..., Translator],
         next_maker: Callable[..., object],
     ) -> Rewording:
-        """Build the translator of a step, and let it translate what the steps before it return.
+        """Build the translator that one step of a pipeline names, and chain it to the translator of the steps before.
 
-        :param previous: the steps before it; None for the first step.
-        :param make_translator: makes the translator from options of the step.
-        :param next_maker: the function that takes the other options of the step, because they are for what follows.
+        Of the options of a step some are for its own translator, and some for what follows it. In `table:to=en|table`
+        the first step's `to` says in which language the second one gets the query.
+
+        :param previous: the steps before as one translator, which gets the query first; None for the first step.
+        :param step: the name of a translator with its options, as they are written.
+        :param make_translator: makes the translator; its keyword arguments are the options for it.
+        :param next_maker: the function that the other options of the step are keyword arguments of. It is not called
+            here: they are returned as `next_settings`.
+        :return: all steps up to this one as one translator.
+        :raises LineSyntaxError: for an option that neither function has, or one with a wrong value.
         """
-        settings, next_settings = bind_options(step, self._text, (make_translator, next_maker), self._fields)
-        translator = self._call(step, make_translator, settings)
+        own_settings, next_settings = bind_options(step, self._text, (make_translator, next_maker), self._fields)
+        translator = self._call(step, make_translator, own_settings)
         if previous is not None:
             intermediate_language = makers.get_intermediate_language(**previous.next_settings)
             translator = ChainedTranslator(previous.translator, translator, via=intermediate_language)

@@ -275,21 +275,27 @@ class ClauseSearcher(StructuredSearcher):
     def _score_occurrences(
         self, lang: str, compiled: CompiledQuery, bags: CountedTerms, occurrences: _Occurrences
     ) -> Doubles:
-        """Divide the scores of documents among the occurrences of the query's alternatives in them.
+        """Divide the scores of documents among the occurrences of the query's words in them, to explain the scores.
 
-        The score of a clause in a field is divided in proportion to what each occurrence adds to the tf.
+        A clause is one term of the query with all words that may translate it. In a field, such as the title, it
+        scores weight x tf / (tf + norm), where tf is what all occurrences of its words add up to, and norm grows with
+        the length of the field. An occurrence that adds 2 of a tf of 3 gets two thirds of that score.
 
+        :param lang: the language of the query and the documents
+        :param compiled: the query, with the weight of each clause in each field
         :param bags: the terms of the documents
-        :param occurrences: where these documents contain alternatives of the query
-        :return: (n_occurrences,) the part of each occurrence
+        :param occurrences: where these documents contain words of the query, and what each adds to the tf
+        :return: (n_occurrences,) what each occurrence contributes to the score of its document
         """
-        documents = occurrences.documents  # (n_occurrences,) and so are all others
-        fields = compiled.fields[occurrences.entries]
-        clauses = compiled.clauses[occurrences.entries]
-        clause_tf = _sum_tf(compiled, bags.rows, occurrences)[documents, fields, clauses]
-        norms = self._compute_norms(lang, bags)[documents, fields]
-        clause_weights = compiled.clause_weights[fields, clauses]
-        scores = clause_weights / (clause_tf + norms) * occurrences.tf
+        # All arrays have one value for each occurrence: first where it is, then what holds for its clause there.
+        document_numbers = occurrences.documents
+        field_numbers = compiled.fields[occurrences.entries]
+        clause_numbers = compiled.clauses[occurrences.entries]
+        clause_tf = _sum_tf(compiled, bags.rows, occurrences)[document_numbers, field_numbers, clause_numbers]
+        length_norms = self._compute_norms(lang, bags)[document_numbers, field_numbers]
+        clause_weights = compiled.clause_weights[field_numbers, clause_numbers]
+        score_per_tf = clause_weights / (clause_tf + length_norms)
+        scores = score_per_tf * occurrences.tf
         if self._proportional:
             return scores / compiled.max_score
         return scores
@@ -405,12 +411,19 @@ class ClauseSearcher(StructuredSearcher):
         )
 
     def _score_documents(self, lang: str, compiled: CompiledQuery, vectors: SparseRows) -> Doubles:
-        """Score documents, given their stored vectors: (n_docs,)."""
+        """Score documents exactly by BM25: the sum of weight x tf / (tf + norm) over fields and clauses; (n_docs,).
+
+        :param lang: the language of the query and the documents
+        :param vectors: the stored vectors of the documents
+        """
         bags = self._unpack_terms(compiled, vectors)
         tf = _sum_tf(compiled, bags.rows, self._find_occurrences(compiled, bags))  # (n_docs, n_fields, n_clauses)
-        saturated_tf = tf / (tf + self._compute_norms(lang, bags)[:, :, None])
-        scores = (compiled.clause_weights * saturated_tf).sum(axis=(1, 2))
-        return np.asarray(scores / compiled.max_score if self._proportional else scores, np.float64)
+        length_norms = self._compute_norms(lang, bags)[:, :, None]  # (n_docs, n_fields, 1)
+        saturated_tf = tf / (tf + length_norms)
+        scores = np.asarray((compiled.clause_weights * saturated_tf).sum(axis=(1, 2)), np.float64)
+        if self._proportional:
+            return scores / compiled.max_score
+        return scores
 
     def _unpack_terms(self, compiled: CompiledQuery, vectors: SparseRows) -> CountedTerms:
         """Recover term counts from stored vectors; most terms that the query does not have are left out."""
