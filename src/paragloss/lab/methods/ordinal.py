@@ -502,7 +502,7 @@ LOSSES: Mapping[str, Callable[..., torch.Tensor]] = {
 
 
 def _find_segment_edges(
-    grades: torch.Tensor, thresholds: Sequence[float], like: torch.Tensor, *, outermost: float = 1.0
+    grades: torch.Tensor, thresholds: Sequence[float], prototype: torch.Tensor, *, outermost: float = 1.0
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return between which two scores a pair of a query and a document should be scored, given its grade.
 
@@ -511,13 +511,13 @@ def _find_segment_edges(
 
     :param grades: (pairs,) whole numbers from 0
     :param thresholds: where one segment ends and the next begins, ascending
-    :param like: a tensor of the device and the type that the edges are to have
+    :param prototype: any tensor of the device and the type that the edges are to have
     :param outermost: the lowest segment begins at -outermost, and the highest ends at outermost
     :return: the lower and the upper edge of each pair's segment, (pairs,) each
     :raises ModelError: if the thresholds are not ascending between -1 and 1
     """
     _check_thresholds(thresholds)
-    edges = like.new_tensor([-outermost, *thresholds, outermost])
+    edges = prototype.new_tensor([-outermost, *thresholds, outermost])
     return edges[grades], edges[grades + 1]
 
 
