@@ -236,10 +236,12 @@ def simplify_letters(word: str) -> str:
 
 
 def read_sentence(words: Sequence[str], adjacent: Sequence[bool], lang: str, lexicon: Lexicon) -> list[WordReading]:
-    """Look up all words of a sentence; a known phrase is looked up as one.
+    """Look up all words of a sentence in the lexicon; a phrase that it has is looked up as one.
 
     :param words: the words as written, without punctuation.
     :param adjacent: for each word whether nothing but a space stands between it and the next one.
+    :param lang: the language of the sentence.
+    :param lexicon: the known words and phrases.
     :return: the readings of words and phrases, in order; one of an unknown word has no entries.
     """
     keys = [normalize_key(word, lang) for word in words]
@@ -439,16 +441,27 @@ def is_korean_noun_suffix(text: str) -> bool:
 
 
 def find_compound(key: str, lang: str, lexicon: Lexicon) -> tuple[LexiconEntry, ...]:
-    """Return one entry with the meanings of a compound's parts, the head last as in English."""
+    """Gloss an unknown word as a compound, by the best meanings of its parts: German "honigbiene" as "honey bee".
+
+    The head of the compound stands last, as in English, and gives it its source and its part of speech. The meaning is
+    certain if those of all parts are, and no part is so short that it may stand there by chance.
+
+    :param key: the word in lower case, spelled as keys of the lexicon are.
+    :param lang: the language of the word.
+    :param lexicon: the known words.
+    :return: one entry; () if the word is no compound of known words.
+    """
     parts = _split_word(key, lang, lexicon)
     if not parts:
         return ()
     entries = [lexicon.find_entries(part, lang)[0] for part in parts]
-    min_letters = 1 if lang in UNSPACED_LANGUAGES else _MIN_BASE_LETTERS
-    certain = all(entry.sure for entry in entries) and min(map(len, parts)) > min_letters
-    text = " ".join(dict.fromkeys(entry.text for entry in entries))
+    different_meanings = dict.fromkeys(entry.text for entry in entries)  # in order
+    weight = min(entry.weight for entry in entries)
+    max_short_length = 1 if lang in UNSPACED_LANGUAGES else _MIN_BASE_LETTERS
+    has_short_part = any(len(part) <= max_short_length for part in parts)
+    is_certain = all(entry.sure for entry in entries) and not has_short_part
     head = entries[-1]
-    return (LexiconEntry(text, min(entry.weight for entry in entries), head.source, certain, head.kind),)
+    return (LexiconEntry(" ".join(different_meanings), weight, head.source, is_certain, head.kind),)
 
 
 def _split_word(key: str, lang: str, lexicon: Lexicon) -> list[str]:

@@ -213,14 +213,21 @@ def _starts_owner_phrase(words: Clause, can_be_owner: Callable[[RenderedWord], b
 
 
 def _put_subject_first(clause: Clause) -> Clause:
-    """Put the subject before the verb: "closed the school doors" becomes "the school closed doors"."""
-    noun = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), 0)
-    if not noun or clause[0].kind != "verb" or clause[noun].kind != "noun":
+    """Put the subject before the verb: "closed the school doors" becomes "the school closed doors".
+
+    A clause that does not begin with a verb and a noun, between which only adjectives may stand, stays as it is.
+    """
+    first_noun = next((i for i, word in enumerate(clause[1:], 1) if word.kind != "adjective"), None)
+    if first_noun is None or clause[0].kind != "verb" or clause[first_noun].kind != "noun":
         return clause
-    last = noun  # the last word of the subject, with its owners
-    while last + 1 < len(clause) and (clause[last + 1].text.startswith("of ") or clause[last].kind == "adjective"):
-        last += 1
-    return [*clause[1 : last + 1], clause[0], *clause[last + 1 :]]
+    subject_end = first_noun + 1  # behind the noun and its owners: "roof of big school"
+    while subject_end < len(clause):
+        is_owner = clause[subject_end].text.startswith("of ")
+        if not is_owner and clause[subject_end - 1].kind != "adjective":
+            break
+        subject_end += 1
+    verb, subject, other_words = clause[0], clause[1:subject_end], clause[subject_end:]
+    return [*subject, verb, *other_words]
 
 
 def _move_verb_forward(clause: Clause) -> Clause:
@@ -398,12 +405,21 @@ def _split_preposition(phrase: Clause) -> tuple[str, Clause]:
 
 
 def _put_verb_behind_subject(clause: Clause, particles: Collection[str]) -> Clause:
-    """Put the verb behind the subject in languages whose verbs stand last and whose subjects end with a particle."""
+    """Move the last verb of a clause behind the subject: "I honey ate" becomes "I ate honey".
+
+    This is for languages whose verbs stand last and whose subjects end with a particle. The clause stays as it is if it
+    has no such particle before the verb, or a word that is more than a particle behind it.
+
+    :param particles: the foreign words that mark a subject.
+    """
     verb = max((i for i, word in enumerate(clause) if word.kind == "verb"), default=-1)
     particle = next((i for i, word in enumerate(clause) if word.foreign_word in particles), len(clause))
-    if particle + 1 < verb and all(not word.kind for word in clause[verb + 1 :]):
-        return [*clause[: particle + 1], *clause[verb:], *clause[particle + 1 : verb]]
-    return clause
+    is_verb_apart = particle + 1 < verb
+    ends_clause = all(not word.kind for word in clause[verb + 1 :])
+    if not (is_verb_apart and ends_clause):
+        return clause
+    subject, objects, verb_phrase = clause[: particle + 1], clause[particle + 1 : verb], clause[verb:]
+    return [*subject, *verb_phrase, *objects]
 
 
 _put_hindi_verb_behind_subject = partial(_put_verb_behind_subject, particles=("ने",))

@@ -74,7 +74,13 @@ class Cooccurrence:
         return cls(lang, terms, occurrences, windows, chance_windows=chance_windows)
 
     def em(self, first: Sequence[str], second: Sequence[str]) -> Reals:
-        """Compute eq. 2.1 for every pair of a first and a second word or phrase: (first, second)."""
+        """Compute how much more often than by chance words or phrases share a window of text (eq. 2.1 of Liu's thesis).
+
+        :param first: words or phrases
+        :param second: others, each of which is paired with each of the first
+        :return: (first, second) the windows that both are in, less those to be expected by chance, relative to how
+            often the two occur; 0 for pairs that share no more windows than by chance
+        """
         first_counts, first_windows = self._find_texts(first)
         second_counts, second_windows = self._find_texts(second)
         shared_windows = np.asarray((first_windows @ second_windows.T).todense(), np.float64)

@@ -69,14 +69,23 @@ def read_language(aligned: Aligned, lang: str, *, max_terms: int, phrases: bool)
 
 
 def _list_texts(aligned: Aligned, lang: str) -> tuple[list[int], list[str]]:
-    """List the texts and titles that concepts have in a language, each with a number that its translations share."""
+    """List the texts and the titles that concepts have in a language, with numbers by which translations are found.
+
+    The text of concept 3 has the number 6 in every language, and its title the number 7.
+
+    :param aligned: concepts, each with texts and titles in some languages
+    :return: the numbers and the texts, each concept's text before its title; empty texts are left out
+    """
     units: list[int] = []
     texts: list[str] = []
-    for number, concept in enumerate(aligned):
-        for part, text in enumerate((concept.texts.get(lang), concept.titles.get(lang))):
-            if text:
-                units.append(2 * number + part)
-                texts.append(text)
+    for concept_number, concept in enumerate(aligned):
+        text, title = concept.texts.get(lang), concept.titles.get(lang)
+        if text:
+            units.append(2 * concept_number)
+            texts.append(text)
+        if title:
+            units.append(2 * concept_number + 1)
+            texts.append(title)
     return units, texts
 
 
@@ -223,7 +232,12 @@ def _find_best(texts: Integers, scores: npt.NDArray[np.float64], max_entries: in
 
 
 def extend_vocabulary(texts: LanguageTexts, words: TermSpellings | None) -> LanguageTexts:
-    """Add terms to a language's vocabulary that its texts do not have."""
+    """Add terms that no text has to a language's vocabulary, so that translations known before can be kept.
+
+    :param texts: the texts of the language and the terms of their vocabulary
+    :param words: terms with their spellings, of which those that the vocabulary lacks are added; None for none
+    :return: the same texts; the terms of their vocabulary keep their numbers, and the new ones come behind them
+    """
     if words is None:
         return texts
     present_terms = set(texts.words.terms)
@@ -294,26 +308,39 @@ def _compute_chance_probabilities(pairs: Integers, texts: TermSequences) -> npt.
 def merge_collocations(
     texts: TermSequences, collocations: Integers, *, min_count: int = MIN_PHRASE_COUNT
 ) -> TermSequences:
-    """Replace collocations by terms of their own, from the left: collocation i is the term n_terms + i.
+    """Replace the two words of each collocation in texts by one phrase, which is a term of its own.
 
-    A word that occurs alone fewer than `min_count` times stays beside the phrase, or nothing would be learned of it.
+    Collocations are found from the left: of "a b c" with the collocations "a b" and "b c", "a b" becomes a phrase. A
+    word that occurs outside phrases fewer than `min_count` times also stays behind its phrase, or nothing would be
+    learned of it.
 
-    :param texts: the terms of the texts as numbers below n_terms
-    :param collocations: pairs of terms as ascending numbers first * n_terms + second
+    :param texts: the words of all texts, as numbers of their terms from 0 to n_terms - 1
+    :param collocations: (pairs,) each pair of terms as one number, first * n_terms + second, in ascending order
+    :return: the words and phrases of all texts; the phrase of pair i is the term n_terms + i
     """
     if not len(collocations):
         return texts
-    pairs = _number_pairs(texts)
-    first_words = _find_phrases(pairs, collocations)
+    pairs = _number_pairs(texts)  # (words,) the pair that begins at each word
+    first_words = _find_phrases(pairs, collocations)  # (phrases,) positions
     phrase_terms = texts.n_terms + np.searchsorted(collocations, pairs[first_words])
-    is_removed = _find_replaced_words(texts, first_words, min_count)
+    is_replaced = _find_replaced_words(texts, first_words, min_count)  # (words,)
     # Each phrase is inserted before its first word; then the words that it replaces are removed.
-    is_kept = np.insert(~is_removed, first_words, True)  # (words and phrases,)
+    is_kept = np.insert(~is_replaced, first_words, True)  # (words and phrases,)
     merged_terms = np.insert(texts.terms, first_words, phrase_terms)[is_kept]
-    phrases_before = np.searchsorted(first_words, texts.starts)  # the number of phrases before each text
-    kept_before = _sum_sizes(is_kept.astype(np.int64))  # the number of kept words before each word or phrase
-    starts = kept_before[texts.starts + phrases_before]
+    starts = _move_starts(texts.starts, first_words, is_kept)
     return TermSequences(starts, merged_terms, texts.n_terms + len(collocations))
+
+
+def _move_starts(starts: Integers, insertions: Integers, is_kept: npt.NDArray[np.bool_]) -> Integers:
+    """Return where texts begin after items were inserted among their words and others were then removed.
+
+    :param starts: (texts + 1,) where each text began, and where the last one ended
+    :param insertions: the positions of the words before which an item was inserted, ascending
+    :param is_kept: (words and inserted items,) which of them were not removed
+    """
+    inserted_before = np.searchsorted(insertions, starts)  # (texts + 1,)
+    kept_before = _sum_sizes(is_kept.astype(np.int64))  # (words and inserted items + 1,)
+    return np.asarray(kept_before[starts + inserted_before], np.int64)
 
 
 def _find_phrases(pairs: Integers, collocations: Integers) -> Integers:

@@ -89,14 +89,22 @@ def list_relatives(lang: str, langs: Collection[str]) -> list[str]:
 
 @lru_cache(maxsize=20_000)
 def respell(word: str, relative: str, lang: str) -> tuple[str, ...]:
-    """Return the spellings that a word of a relative may have in a language, likeliest first.
+    """Respell a word of one language as a related language may write it: Dutch "school" as Afrikaans "skool".
 
-    :return: up to six variants; the word as it is if no rule applies.
+    The rules of the two languages are applied one after the other. An optional rule gives variants beside those without
+    it, since spelling alone does not tell whether it applies.
+
+    :param word: the word, in any case.
+    :param relative: the language of the word, a key of RELATED_LANGUAGES[lang].
+    :param lang: the language in whose spelling it is written.
+    :return: up to six variants in lower case, likeliest first; only the word if no rule applies.
     """
     variants = [word.lower()]
     for rule in RELATED_LANGUAGES[lang][relative]:
         changed = [rule.pattern.sub(rule.replacement, variant) for variant in variants]
-        variants = list(dict.fromkeys([*variants, *changed] if rule.is_optional else changed))[:_MAX_VARIANTS]
+        candidates = [*variants, *changed] if rule.is_optional else changed
+        different_candidates = list(dict.fromkeys(candidates))
+        variants = different_candidates[:_MAX_VARIANTS]
     return tuple(variants)
 
 
@@ -113,18 +121,26 @@ def merge_clauses(clauses_by_relative: Mapping[str, list[Translation]], lang: st
 
 
 def _merge_word(source: str, answers: list[tuple[str, Translation]], lang: str) -> Translation:
-    """Merge the clauses that relatives have for one word; those that leave it as it is count only if all do.
+    """Merge the translations of one word into several relatives of a language into one translation into the language.
 
-    :param answers: each clause with the relative that it is from
+    The spellings that the relatives' words may have in the language get the mean of their weights. Relatives that do
+    not know the word, and leave it as it is, count only if none knows it.
+
+    :param source: the word.
+    :param answers: for each relative its language code and its translation of the word.
+    :param lang: the language.
+    :return: the translation, with the likeliest spelling first.
     """
-    translating = [(relative, clause) for relative, clause in answers if _is_translated(clause)]
-    counted = translating or answers
-    weights: dict[str, float] = {}
-    for relative, clause in counted:
-        for text, weight in _respell_alternatives(clause, relative, lang):
-            weights[text] = weights.get(text, 0.0) + weight / len(counted)
-    best_first = sorted(weights.items(), key=lambda item: -item[1])
-    return Translation(source, tuple(Alternative(text, min(weight, 1.0)) for text, weight in best_first))
+    answers_that_translate = [(relative, clause) for relative, clause in answers if _is_translated(clause)]
+    counted_answers = answers_that_translate or answers
+    weight_by_spelling: dict[str, float] = {}
+    for relative, clause in counted_answers:
+        for spelling, weight in _respell_alternatives(clause, relative, lang):
+            previous_weight = weight_by_spelling.get(spelling, 0.0)
+            weight_by_spelling[spelling] = previous_weight + weight / len(counted_answers)
+    best_first = sorted(weight_by_spelling.items(), key=lambda item: -item[1])
+    alternatives = [Alternative(spelling, min(weight, 1.0)) for spelling, weight in best_first]
+    return Translation(source, tuple(alternatives))
 
 
 def _is_translated(clause: Translation) -> bool:

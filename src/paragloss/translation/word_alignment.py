@@ -218,28 +218,47 @@ def _compute_expected_counts(block: AlignmentCells, estimate: _Estimate, null: f
 
 
 def find_candidate_pairs(source: TermBags, target: TermBags, max_targets: int) -> CandidatePairs:
-    """Find for each source term the target terms that share texts with it more often than by chance.
+    """Find for each source term the target terms that may translate it, since they share texts with it.
+
+    If a source term shares texts with more than `max_targets` terms, those are taken that share more texts with it than
+    by chance, the most associated first (Dunning's log-likelihood ratio).
 
     :param source: texts in the language to translate from
     :param target: their translations, in the same order
-    :param max_targets: how many targets of a source term are kept if it shares texts with more: those of the highest
-        log-likelihood ratio (Dunning), if that is positive
+    :param max_targets: how many target terms a source term may have
+    :return: the pairs, sorted by source term, then target term
     """
     source_presence, target_presence = source.presence(), target.presence()  # (texts, terms) each
     source_df, target_df = _count_texts_of_terms(source_presence), _count_texts_of_terms(target_presence)
     texts_of_terms = source_presence.T.tocsr()  # (source terms, texts)
     n_texts = texts_of_terms.shape[1]
-    keys = [np.zeros(0, np.int64)]
+    keys_by_block = [np.zeros(0, np.int64)]
     n_operations = _count_operations(texts_of_terms, target_presence)
-    for terms in _split_by_work(n_operations, 4 * CELLS_PER_BLOCK):
-        shared_counts = (texts_of_terms[terms] @ target_presence).tocsr()  # (terms of the block, target terms)
-        rows = list_groups(np.diff(shared_counts.indptr))  # (cells,) the source term of each cell, within the block
-        columns = shared_counts.indices  # (cells,) its target term
-        cell_counts = shared_counts.data.astype(float)
-        scores = log_likelihood_ratio(cell_counts, source_df[terms][rows], target_df[columns], n_texts)
-        best = _select_best_cells(rows, columns, scores, max_targets)
-        keys.append((terms.start + rows[best]) * target.n_terms + columns[best])
-    return _make_pairs(np.sort(np.concatenate(keys)), target.n_terms)
+    for terms in _split_by_work(n_operations, 4 * CELLS_PER_BLOCK):  # blocks bound the memory that is needed
+        shared_counts = (texts_of_terms[terms] @ target_presence).tocsr()  # (source terms of the block, target terms)
+        rows, columns = _select_associated(shared_counts, source_df[terms], target_df, n_texts, max_targets)
+        keys_by_block.append((terms.start + rows) * target.n_terms + columns)
+    return _make_pairs(np.sort(np.concatenate(keys_by_block)), target.n_terms)
+
+
+def _select_associated(
+    shared_counts: sp.csr_matrix, source_df: Reals, target_df: Reals, n_texts: int, max_targets: int
+) -> tuple[Ids, Ids]:
+    """Select for each source term the target terms that are most associated with it.
+
+    :param shared_counts: (source terms, target terms) in how many texts both terms of a pair are
+    :param source_df: (source terms,) in how many texts each source term is
+    :param target_df: (target terms,) in how many texts each target term is
+    :param n_texts: the number of all texts
+    :param max_targets: how many target terms of a source term are selected at most
+    :return: (pairs,) the source terms and (pairs,) the target terms of the selected pairs
+    """
+    rows = list_groups(np.diff(shared_counts.indptr))  # (cells,) the source term of each cell
+    columns = shared_counts.indices  # (cells,) its target term
+    cell_counts = shared_counts.data.astype(float)
+    scores = log_likelihood_ratio(cell_counts, source_df[rows], target_df[columns], n_texts)
+    best = _select_best_cells(rows, columns, scores, max_targets)
+    return rows[best], columns[best]
 
 
 def _make_pairs(keys: Ids, n_targets: int) -> CandidatePairs:
