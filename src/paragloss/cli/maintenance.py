@@ -6,7 +6,7 @@ import itertools
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +20,7 @@ from paragloss.errors import PruneError
 
 if TYPE_CHECKING:
     from paragloss.collection import Collection
-    from paragloss.collection.learned import LearningReport
+    from paragloss.collection.learned import LearnedTerm, LearningReport
     from paragloss.collection.state import State
 
 
@@ -77,22 +77,63 @@ def learn(
     from paragloss.collection import Collection, learned
 
     with Collection.open(collection) as opened:
-        for pair in strike or []:
-            _forget_translation(opened.state, pair)
-        if show or glossary:
-            _show_learned_terms(opened.state, show=show, glossary=glossary, as_json=as_json)
-        elif not strike:
-            report = learned.learn_from_pages(opened.state, [lang for lang in langs.split(",") if lang])
-            _print_learning_report(report, as_json=as_json)
+        if strike:
+            _forget_translations(opened.state, strike)
+        changed_terms = learned.list_learned_terms(opened.state) if show or glossary else []
+        if glossary:
+            _copy_to_glossary(opened.state, changed_terms)
+        if show or (glossary and as_json):
+            _print_learned_terms(changed_terms, as_json=as_json)
+        does_learn = not (strike or show or glossary)  # these options only deal with what was learned before
+        if does_learn:
+            _learn_from_pages(opened.state, langs, as_json=as_json)
 
 
-def _forget_translation(state: State, pair: str) -> None:
-    """Remove a learned translation, given as `layer=Schicht`."""
+def _forget_translations(state: State, pairs: list[str]) -> None:
+    """Remove learned translations from a collection, and print for each how many entries were removed.
+
+    :param state: the open collection.
+    :param pairs: words with their translations, such as `layer=Schicht`.
+    """
     from paragloss.collection import learned
 
-    word, _, meaning = pair.partition("=")
-    count = learned.remove_translation(state, word.strip(), meaning.strip())
-    print(f"forgot {count} entries of {pair}")
+    for pair in pairs:
+        word, _, meaning = pair.partition("=")
+        removed_count = learned.remove_translation(state, word.strip(), meaning.strip())
+        print(f"forgot {removed_count} entries of {pair}")
+
+
+def _copy_to_glossary(state: State, terms: Sequence[LearnedTerm]) -> None:
+    """Add translations that were learned to the user's glossary, and print how many pairs it has then."""
+    from paragloss.collection import learned
+
+    pair_count = learned.copy_to_glossary(state, terms)
+    print(f"your glossary has {pair_count} pairs now")
+
+
+def _print_learned_terms(terms: Sequence[LearnedTerm], *, as_json: bool) -> None:
+    """Print translations that were learned, each with its share and the translation before, as a table or as JSON."""
+    if as_json:
+        print_json([term._asdict() for term in terms])
+        return
+    rows = []
+    for term in terms:
+        languages = f"{term.lang}-{term.to}"
+        rows.append([languages, term.word, term.meaning, f"{term.share:.2f}", term.before])
+    print_table(["", "word", "learned", "share", "before"], rows)
+
+
+def _learn_from_pages(state: State, langs: str, *, as_json: bool) -> None:
+    """Learn translations from pages that the collection has in two languages, and print how much that helped.
+
+    :param state: the open collection, which gets what was learned if that finds held-out pages better.
+    :param langs: the codes of the languages to learn from, such as "en,de"; "" for all.
+    """
+    from paragloss.collection import learned
+
+    lang_codes = [lang for lang in langs.split(",") if lang]
+    report = learned.learn_from_pages(state, lang_codes)
+    _print_learning_report(report, as_json=as_json)
 
 
 def _print_learning_report(report: LearningReport, *, as_json: bool) -> None:
@@ -105,28 +146,6 @@ def _print_learning_report(report: LearningReport, *, as_json: bool) -> None:
         message = f"{gain.pages} held-out pages found with RR {gain.before:.3f} before, {gain.after:.3f} after"
         print(f"{gain.source}->{gain.target}: {message}")
     print("kept: `paragloss learn --show` lists its words" if report.accepted else "not kept: it does not help")
-
-
-def _show_learned_terms(state: State, *, show: bool, glossary: bool, as_json: bool) -> None:
-    """Print the translations that learning changed.
-
-    :param state: the open collection.
-    :param show: print them as a table, unless `as_json`.
-    :param glossary: copy them into the user's glossary first, and print how many pairs it has then.
-    """
-    from paragloss.collection import learned
-
-    terms = learned.list_learned_terms(state)
-    if glossary:
-        print(f"your glossary has {learned.copy_to_glossary(state, terms)} pairs now")
-    if as_json:
-        print_json([term._asdict() for term in terms])
-    elif show:
-        rows = []
-        for term in terms:
-            languages = f"{term.lang}-{term.to}"
-            rows.append([languages, term.word, term.meaning, f"{term.share:.2f}", term.before])
-        print_table(["", "word", "learned", "share", "before"], rows)
 
 
 @app.command(rich_help_panel=COLLECTIONS)

@@ -175,26 +175,34 @@ def _encode_tasks(
         yield tasks, cache.assign_rows(tasks, rows)
 
 
-def encode_few(
+def encode_if_few(
     store: AnyStore, models: Mapping[str, object], documents: Sequence[Document]
 ) -> dict[str, list[Floats | None]]:
-    """Encode documents with the slow encoders, which otherwise encode later, if there are only a few passages.
+    """Compute the vectors of slow encoders for documents about to be written, if that takes no longer than a moment.
 
-    :param models: the models of the collection, by name.
-    :return: for each vector name one entry per document: None for a language that the encoder does not know. {} if the
-        documents have more than MAX_INLINE_PASSAGES passages together.
+    Slow encoders normally encode documents some time after these were written. A few short documents, such as one that
+    a user adds, are encoded at once instead, so that they can be found by their meaning as soon as they are there.
+
+    :param store: where the documents of the collection are. Its titles show which parts of titles (the name of a site)
+        are not worth encoding, and it knows whether it has room for vectors of titles.
+    :param models: the models of the collection by name, those that are no slow encoders included.
+    :param documents: the documents to encode; they need not be in the store yet.
+    :return: a list for each kind of vector by name, with an entry for each document: an array, (n_passages, dim) for
+        passages and (dim,) for titles; or None if the encoder does not know the document's language or its words. An
+        empty dict if nothing was encoded: there is no slow encoder, or more than MAX_INLINE_PASSAGES passages.
     """
     encoders = select_deferred_encoders(models)
     n_passages = sum(len(passages.select_passages(document.text)) for document in documents)
     if not encoders or n_passages > MAX_INLINE_PASSAGES:
         return {}
-    shared_parts = _find_shared_title_parts(store)
+    shared_title_parts = _find_shared_title_parts(store)
     vectors_by_name: dict[str, list[Floats | None]] = {}
-    for name, model in encoders.items():
-        encoded_documents = [_encode_document(model, document, shared_parts) for document in documents]
-        vectors_by_name[name] = [encoded.passages for encoded in encoded_documents]
-        if title_vector_name(name) in store.dense:
-            vectors_by_name[title_vector_name(name)] = [encoded.title for encoded in encoded_documents]
+    for encoder_name, encoder in encoders.items():
+        encoded_documents = [_encode_document(encoder, document, shared_title_parts) for document in documents]
+        vectors_by_name[encoder_name] = [encoded.passages for encoded in encoded_documents]
+        title_name = title_vector_name(encoder_name)
+        if title_name in store.dense:  # collections of older versions have no vectors of titles
+            vectors_by_name[title_name] = [encoded.title for encoded in encoded_documents]
     return vectors_by_name
 
 

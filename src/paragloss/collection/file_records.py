@@ -43,7 +43,7 @@ class FileRecord(NamedTuple):
     size: int
     modified: int  # nanoseconds
     lang: str
-    ids: tuple[str, ...]  # documents of the collection that come from this file
+    ids: tuple[str, ...] = ()  # documents of the collection that come from this file
     stale_ids: tuple[str, ...] = ()  # documents it gave earlier and no longer holds, not pruned yet
     name: str = ""  # the id of its page, or what the ids of its rows begin with
     shadowed_ids: tuple[str, ...] = ()  # ids it also holds, but the collection has another file's document
@@ -219,22 +219,35 @@ class FileTracker:
 
     # Before and while files are read
 
-    def note_file(self, path: Path) -> bool:
-        """Note that a file is there, and return whether it is going to be read.
+    def register_file(self, path: Path) -> bool:
+        """Record that a file exists, and decide whether it has to be read.
 
-        A file is read if it is new or has changed, or if all files are read. It is then expected to be the next one for
-        which documents come.
+        It has to be if it is new or has changed since it was read, or if all files are read. The documents that come
+        next are then taken as those of this file, after those of files that were registered before it.
+
+        :param path: a file found in a folder, or named by the user.
+        :return: whether to read it; False for a file that is unchanged since all its documents were read.
         """
         full_path = os.path.abspath(path)
         self._present.add(full_path)
-        size, modified = _read_size_and_time(full_path) or _READ_AGAIN  # the reader of a file reports what is wrong
-        current = FileRecord(size, modified, self._lang, ())
+        current = self._describe_file(full_path)
         if not self._reads_all and self._is_unchanged(full_path, current):
             self.unchanged_count += 1
             return False
         self._readings.append(_Reading(full_path, current))
-        self._read_states.add((size, modified))
+        self._read_states.add((current.size, current.modified))
         return True
+
+    def _describe_file(self, full_path: str) -> FileRecord:
+        """Return the record of a file as it is now: its size, its time of change and its language, without documents.
+
+        A file whose size can't be read gets the mark of files to read again: its reader then reports what is wrong.
+        """
+        size_and_time = _read_size_and_time(full_path)
+        if size_and_time is None:
+            size_and_time = _READ_AGAIN
+        size, modified = size_and_time
+        return FileRecord(size, modified, self._lang)
 
     def _is_unchanged(self, full_path: str, current: FileRecord) -> bool:
         """Return whether a file was read before, completely, with the same size, time of change and language."""
@@ -278,8 +291,8 @@ class FileTracker:
         else:
             self._unlisted_folders.append(os.path.abspath(path))
 
-    def track_documents(self, documents: Iterator[Document]) -> Iterator[Document]:
-        """Yield the documents, each noted with the file that is being read."""
+    def assign_to_files(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """Yield documents as they are, and note with each the file that is being read when it comes."""
         for document in documents:
             self._document_count += 1
             reading = self._current_reading()
@@ -293,8 +306,11 @@ class FileTracker:
         if self._pending:
             _write_json(self._store, _PENDING_BLOB, self._pending)
 
-    def mark_safe(self, document_count: int) -> None:
-        """Record the files whose documents are among the first `document_count`, which are safe on disk."""
+    def record_written_files(self, document_count: int) -> None:
+        """Record the files that were read to their end and whose documents are all on disk.
+
+        :param document_count: how many documents are on disk: the first ones of all that files gave in this run.
+        """
         while self._readings:
             end = self._readings[0].end
             if end is None or end > document_count:
@@ -521,7 +537,7 @@ class FileTracker:
         earlier = self._table.records.get(path)
         if earlier is None and not ids:
             return
-        record = earlier or FileRecord(*_READ_AGAIN, self._lang, ())
+        record = earlier or FileRecord(*_READ_AGAIN, self._lang)
         new_ids = [doc_id for doc_id in ids if doc_id not in record.ids]
         stale_ids = _join_unique(record.stale_ids, new_ids)
         self._table.replace(path, record.marked_for_reading()._replace(stale_ids=stale_ids))

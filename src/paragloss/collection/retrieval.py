@@ -275,22 +275,37 @@ class VisibleDocuments(NamedTuple):
 
 
 def _read_visible_documents(state: State, ranking: RankedList, options: SearchOptions) -> VisibleDocuments:
-    """Read the `options.k` documents that are shown: the best ones, or the newest of the best if `options.newest`.
+    """Read the documents that a search shows: the `options.k` best, or the newest of the best if `options.newest`.
 
-    Of documents with nearly the same text only the first is shown; the others are listed as its copies.
+    Of documents with nearly the same text only the first is shown; the ids of the others are listed as its copies.
+
+    :param state: the open collection.
+    :param ranking: the documents that were found, best first.
+    :param options: how many documents are shown (`k`), and in which order.
+    :return: the records and tokens of the shown documents, and the ids of their copies, both by document id.
+    """
+    candidates = _read_candidates(state, ranking, options)
+    copies_by_id = _list_copies(candidates)  # of all candidates that copy no earlier one, in order
+    shown_ids = list(copies_by_id)[: options.k]
+    records_by_id = {}
+    for record in state.records(shown_ids):
+        records_by_id[record.document.id] = (record, read_tokenized_texts(record))
+    shown_copies_by_id = {doc_id: copies_by_id[doc_id] for doc_id in shown_ids}
+    return VisibleDocuments(records_by_id, shown_copies_by_id)
+
+
+def _read_candidates(state: State, ranking: RankedList, options: SearchOptions) -> list[Record]:
+    """Return the documents among which the shown ones are, in the order in which they are shown, without their texts.
+
+    There are some more than are shown (EXTRA_FOR_COPIES), because copies of a document are not shown beside it.
 
     :param ranking: the documents that were found, best first.
+    :param options: how many documents are shown (`k`); with `newest` they are ordered by their day, latest first.
     """
     candidates = _read_without_texts(state, ranking)
     if options.newest:
         candidates.sort(key=_get_record_day, reverse=True)
-    candidates = candidates[: options.k + EXTRA_FOR_COPIES]
-    shown_documents = _list_copies(candidates)[: options.k]
-    copies_by_id = dict(shown_documents)
-    records_by_id = {}
-    for record in state.records(list(copies_by_id)):
-        records_by_id[record.document.id] = (record, read_tokenized_texts(record))
-    return VisibleDocuments(records_by_id, copies_by_id)
+    return candidates[: options.k + EXTRA_FOR_COPIES]
 
 
 def _get_record_day(record: Record) -> float:
@@ -298,16 +313,18 @@ def _get_record_day(record: Record) -> float:
     return get_document_day(record.document.meta) or 0.0
 
 
-def _list_copies(records: Sequence[Record]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the id of each document that copies no earlier one, in order, with the ids of the documents that copy it.
+def _list_copies(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
+    """Return the ids of documents that copy no earlier one, in order, each with the ids of the documents that copy it.
 
-    Documents are compared by their signatures.
+    Where the second of three documents copies the first, this is {"first": ("second",), "third": ()}.
+
+    :param records: the documents, best first. They are compared by the signatures of their texts.
     """
-    copies = []
+    copies_by_id = {}
     for positions in group_duplicates([record.signature for record in records]):
         first_id, *copy_ids = [records[position].document.id for position in positions]
-        copies.append((first_id, tuple(copy_ids)))
-    return copies
+        copies_by_id[first_id] = tuple(copy_ids)
+    return copies_by_id
 
 
 def _make_results(

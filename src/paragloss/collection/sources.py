@@ -61,7 +61,7 @@ def _make_path_reader(
     read_path = partial(read_documents, on_error=on_error, readers=readers, on_scanned_page=scanning)
     if tracker is None:
         return read_path
-    return partial(read_path, should_read=tracker.note_file, on_file_end=tracker.finish_reading)
+    return partial(read_path, should_read=tracker.register_file, on_file_end=tracker.finish_reading)
 
 
 @contextmanager

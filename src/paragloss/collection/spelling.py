@@ -225,19 +225,40 @@ class _NgramTable:
         return list(compress(words, has_only_seen))
 
     def _find_unseen_ngrams(self, words: Sequence[str]) -> tuple[Any, Any]:
-        """Find the n-grams of words that the language does not have. All words are looked up as one text.
+        """Find the n-grams of words that no word of the language has: an error in spelling is likely there.
 
-        :return: two arrays of shape (n_unseen,): the number of the word of each n-gram, and its position in the word,
-            counted from the blank before the first letter.
+        An n-gram is NGRAM_SIZE letters in a row; the blanks before and after a word count as letters. Of "cats" and
+        "dxgs", where the language has no " dxg" and no "dxgs", the result is [1, 1] and [0, 1].
+
+        All words are looked up as one text, which is much faster than word by word.
+
+        :param words: the words, without blanks.
+        :return: two arrays of shape (n_unseen,): of each unseen n-gram the index of its word in `words`, and its
+            position in the word, where 0 is the blank before the first letter.
         """
         text = f" {' '.join(words)} "
-        unseen_starts = np.flatnonzero(~self._is_seen[_hash_ngrams(text)])  # (n_unseen,): offsets in the text
-        word_starts = np.cumsum([0, *(len(word) + 1 for word in words)])  # offsets of the blanks before the words
-        word_numbers = np.searchsorted(word_starts, unseen_starts, side="right") - 1
-        next_word_starts = word_starts[word_numbers + 1]
-        is_within_word = unseen_starts + NGRAM_SIZE <= next_word_starts + 1  # others reach into the next word
-        positions = unseen_starts - word_starts[word_numbers]
-        return word_numbers[is_within_word], positions[is_within_word]
+        is_unseen = ~self._is_seen[_hash_ngrams(text)]  # (n_offsets,): of the n-gram at each offset of the text
+        unseen_offsets = np.flatnonzero(is_unseen)  # (n_unseen_in_text,)
+        word_indices, positions = _locate_in_words(unseen_offsets, words)
+        padded_lengths = np.array([len(word) + 2 for word in words], dtype=np.int64)  # with a blank on either side
+        is_within_word = positions + NGRAM_SIZE <= padded_lengths[word_indices]  # others reach into the next word
+        return word_indices[is_within_word], positions[is_within_word]
+
+
+def _locate_in_words(offsets: Any, words: Sequence[str]) -> tuple[Any, Any]:
+    """Find where offsets of a text lie in its words, each of which has a blank before it.
+
+    In " to be" offset 1 is the "t": word 0, position 1; offset 3 is the blank before "be": word 1, position 0.
+
+    :param offsets: shape (n_offsets,); none is after the last letter of the text.
+    :return: two arrays of shape (n_offsets,): the index of the word in `words`, and the position in the word, where 0
+        is the blank before it.
+    """
+    lengths = np.array([len(word) + 1 for word in words], dtype=np.int64)  # (n_words,), with the blank before
+    end_offsets = np.cumsum(lengths)  # where the next word begins with its blank
+    word_indices = np.searchsorted(end_offsets, offsets, side="right")  # how many words end at an offset or before it
+    start_offsets = end_offsets - lengths
+    return word_indices, offsets - start_offsets[word_indices]
 
 
 def _hash_ngrams(text: str) -> Any:

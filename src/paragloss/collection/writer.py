@@ -15,7 +15,7 @@ from paragloss.collection import coverage, document_translation
 from paragloss.collection.arguments import FileOptions, IndexOptions
 from paragloss.collection.backfill import (
     count_missing,
-    encode_few,
+    encode_if_few,
     encode_missing,
     read_unchanged_vectors,
     select_deferred_encoders,
@@ -218,7 +218,7 @@ def _index_files_once(state: State, paths: Sequence[str], options: FileOptions) 
     :return: the report, and the files to read again because another file has lost a document of an id that they have.
     """
     tracker = FileTracker(state.store, lang=options.lang or "", reads_all=options.again)
-    read_count = _read_files(state, paths, options, tracker)
+    read_count = _index_new_files(state, paths, options, tracker)
     removed_count = _prune(state, tracker, paths, options) if options.prune else 0
     rereads = tracker.take_rereads()
     if rereads:
@@ -226,25 +226,32 @@ def _index_files_once(state: State, paths: Sequence[str], options: FileOptions) 
     return IndexReport(read_count, tracker.unchanged_count, removed_count), rereads
 
 
-def _read_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:
-    """Index the documents of files that are new or have changed, and record the files.
+def _index_new_files(state: State, paths: Sequence[str], options: FileOptions, tracker: FileTracker) -> int:
+    """Write the documents of files that are new or have changed to the collection, and record which file gave which.
 
-    :param paths: files, folders, and `irds:DATASET`.
-    :param tracker: decides which files are read, and records what they gave.
+    The records are what the next call decides by which files it need not read. A file is recorded only when all its
+    documents are on disk: if the process is killed before, the file is read again.
+
+    :param state: the open collection.
+    :param paths: files, folders, and `irds:DATASET`, a dataset of ir_datasets.
+    :param options: how files are read; `options.progress` is told how many documents have been written so far.
+    :param tracker: decides which files are read, and records the documents that each gave.
     :return: how many documents were read.
     """
 
-    def report_progress(written_count: int) -> None:
-        tracker.mark_safe(written_count)
+    def record_and_report(written_count: int) -> None:
+        """Record the files that are written as a whole; called after each batch, when so many documents are on disk."""
+        tracker.record_written_files(written_count)
         if options.progress:
             options.progress(written_count)
 
     documents = read_sources(
         state.store, paths, options.on_error, tracker=tracker, readers=options.workers, scanning=options.scanning
     )
-    index_options = replace(options, progress=report_progress)
-    read_count = index(state, tracker.track_documents(documents), index_options, before_write=tracker.save_pending)
-    tracker.mark_safe(read_count)
+    tracked_documents = tracker.assign_to_files(documents)  # each, as it is read, to the file that is being read
+    index_options = replace(options, progress=record_and_report)
+    read_count = index(state, tracked_documents, index_options, before_write=tracker.save_pending)
+    tracker.record_written_files(read_count)  # files after the last batch, which gave no documents
     tracker.save()
     return read_count
 
@@ -274,7 +281,7 @@ def add(state: State, documents: Sequence[Document], *, lang: str | None = None)
         completed = document_translation.add_translations(corrected, state.engine_settings, state.store)
         vectors = encode_documents(state.models, completed)
         if runs_slow_encoders:
-            vectors |= encode_few(state.store, state.models, completed)
+            vectors |= encode_if_few(state.store, state.models, completed)
         prepared_batches.append((completed, vectors))
     for completed, vectors in prepared_batches:
         state.index.add(completed, vectors)

@@ -30,16 +30,24 @@ def documents() -> list[Document]:
 
 
 def related() -> dict[str, list[str]]:
-    """Return the related concepts of each concept, judged by hand from the texts; often none."""
+    """Return the concepts closely related to each concept, judged by hand from the texts.
+
+    :return: names of concepts by the name of a concept, such as {"volcano": ["earthquake"], "honey-bee": []}. All
+        concepts are there; many have none that is related.
+    """
     lines = (files(__package__) / "related.jsonl").read_text(encoding="utf-8").splitlines()
-    return {row["concept"]: row["related"] for row in map(json.loads, lines)}
+    rows = [json.loads(line) for line in lines]  # such as {"concept": "volcano", "related": ["earthquake"]}
+    return {row["concept"]: row["related"] for row in rows}
 
 
 def queries() -> tuple[list[Query], Qrels]:
-    """Return a query per concept and language, and the judgments.
+    """Return a query for each concept and language, and the documents that answer it.
 
-    :return: the queries, and {query id: {document id: grade}} with the documents in other languages that answer each:
-        grade `ITSELF` for the same concept, `RELATED` for a closely related one.
+    Only documents in other languages than the query's are judged: the demonstration is of cross-language search.
+
+    :return: the queries, with ids such as "volcano-en"; and the judgments, {query id: {document id: grade}}: grade
+        `ITSELF` (2) for a document on the same concept, `RELATED` (1) for one on a closely related concept. For example
+        {"volcano-en": {"volcano.de": 2, "earthquake.de": 1}}, and likewise in the other languages.
     """
     with as_file(files(__package__) / "queries.jsonl") as path:
         all_queries = list(read_jsonl_queries(path))
@@ -48,7 +56,7 @@ def queries() -> tuple[list[Query], Qrels]:
     qrels: Qrels = {}
     for query in all_queries:
         concept = query.id.rsplit("-", 1)[0]  # ids are CONCEPT-LANG
-        grade_by_concept = dict.fromkeys(related_concepts[concept], RELATED)
+        grade_by_concept = dict.fromkeys(related_concepts[concept], RELATED)  # such as {"earthquake": RELATED}
         grade_by_concept[concept] = ITSELF
         qrels[query.id] = _grade_documents(grade_by_concept, documents_by_concept, query.lang)
     return all_queries, qrels

@@ -101,70 +101,78 @@ class Guard:
         """Refuse a request that may not be answered, or pass it on with a limit on its body."""
         headers = Headers(scope=scope)
         max_size = self._max_body_size(scope["path"])
-        refusal = self._refuse_sender(scope, headers) or self._refuse_size(headers, max_size)
+        refusal = self._check_sender(scope, headers) or self._check_size(headers, max_size)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
         body = _LimitedBody(receive, max_size, self._limits, self._metrics)
         await self._app(scope, body.receive, send)
 
-    def _refuse_size(self, headers: Headers, max_size: int) -> JSONResponse | None:
+    def _check_size(self, headers: Headers, max_size: int) -> JSONResponse | None:
         """Return the refusal of a request that announces a body of more bytes than `max_size`; None if it may go on."""
         declared_size = headers.get("content-length", "0")
         if declared_size.isdigit() and int(declared_size) > max_size:
-            return self._refuse(413, "size", _TOO_LARGE.format(max_size))
+            return self._make_refusal(413, "size", _TOO_LARGE.format(max_size))
         return None
 
-    def _refuse_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        """Return the refusal of a request by its host, origin or key; None if it may go on.
+    def _check_sender(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Return the refusal of a request because of its host, origin or key; None if it may go on.
 
-        The page itself is public. Origin and key are checked for requests that read or change documents.
+        The page itself may be read by everybody. Requests that read documents or change anything must not come from the
+        page of another site, and need a key if the server has keys.
+
+        :param scope: describes the request as ASGI does: "path", "method", "client".
+        :param headers: its headers.
+        :return: an answer of status 421 for a wrong host, 403 for another site; for a key see `_check_key`.
         """
-        path = scope["path"]
-        is_data_path = path.startswith("/api/") or path == "/metrics"
-        is_api = is_data_path or scope["method"] not in _SAFE_METHODS
-        if self._loopback and not is_loopback(_parse_host(headers.get("host", ""))):
-            return self._refuse(421, "host", "this server answers to localhost only: open it by that name")
-        if is_api and self._is_cross_site(headers):
-            return self._refuse(403, "origin", "another site's page may not ask here")
-        if is_api and self._keys and path not in _PUBLIC_PATHS:
-            return self._refuse_without_key(scope, headers)
-        return None
-
-    def _refuse_without_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
-        """Return the refusal of a request whose key is missing, wrong or may not write; None if it may go on.
-
-        Whoever has sent too many wrong keys is refused whatever the key.
-        """
-        is_preflight = scope["method"] == "OPTIONS" and "access-control-request-method" in headers
-        if is_preflight:  # a browser asks so before it sends a key
+        is_host_refused = self._loopback and not is_loopback(_parse_host(headers.get("host", "")))
+        if is_host_refused:
+            return self._make_refusal(421, "host", "this server answers to localhost only: open it by that name")
+        if not _is_protected(scope):
             return None
-        client = scope.get("client")  # (address, port)
-        address = client[0] if client else ""
-        seconds = self._wrong_keys.seconds_to_wait(address)
-        if seconds > 0:
-            message = f"too many wrong keys from {address}: try again in {seconds:.0f} s"
-            return self._refuse(429, "guesses", message, {"retry-after": f"{seconds:.0f}"})
+        if self._is_cross_site(headers):
+            return self._make_refusal(403, "origin", "another site's page may not ask here")
+        needs_key = bool(self._keys) and scope["path"] not in _PUBLIC_PATHS and not _is_preflight(scope, headers)
+        return self._check_key(scope, headers) if needs_key else None
+
+    def _check_key(self, scope: Scope, headers: Headers) -> JSONResponse | None:
+        """Return the refusal of a request whose key is missing, wrong or may not write; None if its key allows it.
+
+        A wrong key is counted for the sender's address. After too many of them all requests from there are refused for
+        a while, even with a right key, so that keys can't be guessed.
+
+        :param scope: describes the request as ASGI does: "path", "method", "client".
+        :param headers: its headers; the key is in `Authorization: Bearer KEY`.
+        :return: an answer of status 429 after too many wrong keys, 403 for a key that may only read, 401 for a wrong
+            key or none.
+        """
+        address = _read_client_address(scope)
+        seconds_to_wait = self._wrong_keys.seconds_to_wait(address)
+        if seconds_to_wait > 0:
+            return self._make_refusal_for_guessing(address, seconds_to_wait)
         key = _read_key(headers)
-        is_reading = scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS
-        needed_scope = "read" if is_reading else "write"
-        if self._keys.allows(key, needed_scope):
+        needed_permission = _find_needed_permission(scope)
+        if self._keys.allows(key, needed_permission):
             return None
-        return self._refuse_key(key, needed_scope, address)
+        what_is_needed = f"a key that may {needed_permission} is needed"
+        is_known_key = self._keys.scope(key) is not None
+        if is_known_key:
+            return self._make_refusal(403, "key", f"{what_is_needed}: this key may only read")
+        if key:
+            self._count_wrong_key(address)
+        message = f"{what_is_needed}: send a header `Authorization: Bearer KEY`"
+        return self._make_refusal(401, "key", message, {"www-authenticate": "Bearer"})
 
-    def _refuse_key(self, key: str, needed_scope: str, address: str) -> JSONResponse:
-        """Return the refusal of a request with a key that does not allow it; count a wrong key.
+    def _make_refusal_for_guessing(self, address: str, seconds_to_wait: float) -> JSONResponse:
+        """Make the answer to an address that has sent too many wrong keys: it says when to try again."""
+        message = f"too many wrong keys from {address}: try again in {seconds_to_wait:.0f} s"
+        return self._make_refusal(429, "guesses", message, {"retry-after": f"{seconds_to_wait:.0f}"})
 
-        :param key: the key, "" for a request without one
-        :param needed_scope: "read" or "write"
-        :param address: where the request comes from
-        """
-        if self._keys.scope(key) is not None:
-            return self._refuse(403, "key", f"a key that may {needed_scope} is needed: this key may only read")
-        if key and self._wrong_keys.count_wrong_key(address):
+    def _count_wrong_key(self, address: str) -> None:
+        """Count a wrong key from an address, and log the one after which the address has to wait."""
+        has_to_wait_now = self._wrong_keys.count_wrong_key(address)
+        if has_to_wait_now:
             log_event("too many wrong keys", address=address)
-        message = f"a key that may {needed_scope} is needed: send a header `Authorization: Bearer KEY`"
-        return self._refuse(401, "key", message, {"www-authenticate": "Bearer"})
 
     def _max_body_size(self, path: str) -> int:
         return {"/api/bulk": self._limits.bulk, "/api/files": self._limits.upload}.get(path, self._limits.body)
@@ -181,8 +189,16 @@ class Guard:
         except ValueError:  # such as `http://[`
             return True
 
-    def _refuse(self, status: int, reason: str, error: str, headers: Mapping[str, str] = {}) -> JSONResponse:
-        """Make an answer that closes the connection: the body, if there is one, is not read."""
+    def _make_refusal(self, status: int, reason: str, error: str, headers: Mapping[str, str] = {}) -> JSONResponse:
+        """Make an answer that refuses a request, and count it in the metrics.
+
+        It closes the connection: the body of the request, if there is one, is not read.
+
+        :param status: the HTTP status.
+        :param reason: the name under which the metrics count it, such as "key".
+        :param error: the message for the client.
+        :param headers: further headers of the answer.
+        """
         self._metrics.count_refused(reason)
         return JSONResponse({"error": error}, status, {"connection": "close", **headers})
 
@@ -254,6 +270,33 @@ class _LimitedBody:
             raise HTTPException(408, "the request did not come in time", {"connection": "close"}) from None
         self._seconds_waited += time.monotonic() - start_time
         return message
+
+
+def _is_protected(scope: Scope) -> bool:
+    """Tell whether a request reads documents or metrics, or may change something; the other requests are for the page.
+
+    :param scope: describes the request as ASGI does.
+    """
+    path = scope["path"]
+    is_data_path = path.startswith("/api/") or path == "/metrics"
+    return is_data_path or scope["method"] not in _SAFE_METHODS
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    """Tell whether a browser only asks what it may send to another site, which it does without a key (CORS)."""
+    return scope["method"] == "OPTIONS" and "access-control-request-method" in headers
+
+
+def _read_client_address(scope: Scope) -> str:
+    """Return the address that a request comes from, without the port; "" if it is unknown."""
+    address_and_port = scope.get("client")
+    return address_and_port[0] if address_and_port else ""
+
+
+def _find_needed_permission(scope: Scope) -> str:
+    """Return what the key of a request has to allow: "read", or "write" for a request that may change something."""
+    only_reads = scope["method"] in _SAFE_METHODS or scope["path"] in _READING_PATHS
+    return "read" if only_reads else "write"
 
 
 def _read_key(headers: Headers) -> str:

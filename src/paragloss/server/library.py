@@ -102,26 +102,59 @@ class Library:
         return self._reads.pieces
 
     async def search(self, client: str, name: str, work: Callable[..., T], *arguments: Any) -> T:
-        """Run `work(collection, *arguments, deadline)` in a worker process, or in a thread where there is none.
+        """Let a collection answer: call `work(collection, *arguments, deadline)` where it delays other clients least.
 
-        :param client: the address of whoever asks; the work of a client is limited.
+        That is a worker process if some are ready and the client may use them, else a thread of this process. The
+        deadline is made here: the library's limit of seconds, waiting for the client's turn included. If a worker
+        process dies, the work begins again in a thread, with a new deadline.
+
+        :param client: the address of whoever asks, such as "192.0.2.7"; how much work a client may have is limited.
         :param name: the name of the collection.
-        :param work: a function of a module, so that another process can run it.
+        :param work: what to do: a function of a module, which another process can import by its name. Its last argument
+            is the deadline at which it has to end.
+        :param arguments: what `work` is given between the collection and the deadline.
+        :return: what `work` returns.
+        :raises UnknownCollectionError: if there is no collection of this name.
+        :raises BusyError: if the library is being closed, or too much work is waiting.
+        :raises DeadlineError: if there is no result at the deadline.
         """
-        collection, workers = self[name], self._workers
-        if workers is not None and workers.is_ready and not self._is_to_spare_workers(client, workers):
-            versions = collection.maintenance.read_versions()
-            submit = partial(workers.submit, name, versions, work, arguments)
+        collection = self[name]
+        workers = self._find_usable_workers(client)
+        if workers is not None:
             try:
-                timed_result = await self._run_admitted(client, submit)
-                return cast(T, timed_result.result)
+                return await self._run_in_worker(workers, client, name, work, arguments)
             except BrokenProcessPool:  # a worker has died: this process answers until others have started
                 self._replace_workers(workers)
-        return await self._run_admitted(client, self._run_in_thread(partial(work, collection, *arguments)))
+        run_until = partial(work, collection, *arguments)  # takes the deadline
+        return await self.read(client, run_until)
 
-    def _is_to_spare_workers(self, client: str, workers: SearchWorkers) -> bool:
-        """Tell whether a client would keep the only worker from the others with expensive requests."""
-        return workers.count == 1 and self._reads.is_above_share(client)
+    def _find_usable_workers(self, client: str) -> SearchWorkers | None:
+        """Return the worker processes if there are any, they are ready, and this client may use them; else None.
+
+        A client that has lately used more than its share of processor time would keep the only worker from the others:
+        it is answered by a thread.
+        """
+        workers = self._workers
+        if workers is None or not workers.is_ready:
+            return None
+        would_block_others = workers.count == 1 and self._reads.is_above_share(client)
+        return None if would_block_others else workers
+
+    async def _run_in_worker(
+        self, workers: SearchWorkers, client: str, name: str, work: Callable[..., T], arguments: Sequence[Any]
+    ) -> T:
+        """Return the result of `work(collection, *arguments, deadline)`, called in a worker process.
+
+        :param workers: the processes, one of which does the work.
+        :param client: the address of whoever asks.
+        :param name: the name of the collection, which every process has open.
+        :param work: a function of a module: it is sent to the process by its name.
+        :raises BrokenProcessPool: if a process has died.
+        """
+        versions = self[name].maintenance.read_versions()  # a process that knows older ones reads the collection again
+        submit = partial(workers.submit, name, versions, work, arguments)  # takes the deadline
+        timed_result = await self._run_admitted(client, submit)
+        return cast(T, timed_result.result)
 
     async def read(self, client: str, work: Callable[[Deadline], T]) -> T:
         """Run `work(deadline)` in a thread of this process."""
