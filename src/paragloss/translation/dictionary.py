@@ -186,16 +186,29 @@ class Dictionary:
         return translations
 
     def _match_headword(self, spans: Sequence[Span], position: int) -> tuple[int, Sequence[Sense]]:
-        """Return the number of words of the longest headword at a position and its senses; (1, ()) without one."""
+        """Find the longest headword of the dictionary that begins at a word of a query.
+
+        A headword matches as it is written or, if that is wanted, by the stems of its words.
+
+        :param spans: the words of the query.
+        :param position: the number of the word, from 0.
+        :return: the number of words of the headword, and its translations; (1, ()) if none begins here.
+        """
         words = tuple(span.term for span in spans[position : position + self._longest])
         for length in range(len(words), 0, -1):
-            senses = self.senses.get(words[:length])
-            if not senses and self.stem:
-                stems = tuple(self._terms.terms(" ".join(words[:length])))
-                senses = self._stemmed.get(stems) if len(stems) == length else None
+            phrase = words[:length]
+            senses = self.senses.get(phrase) or self._find_by_stems(phrase)
             if senses:
                 return length, senses
         return 1, ()
+
+    def _find_by_stems(self, words: Sequence[str]) -> Sequence[Sense]:
+        """Return the translations of headwords with the same stems; () if there are none, or for stop words."""
+        if not self.stem:
+            return ()
+        stems = tuple(self._terms.terms(" ".join(words)))
+        has_stop_words = len(stems) != len(words)
+        return () if has_stop_words else self._stemmed.get(stems, ())
 
     def _make_alternatives(self, word: str, senses: Sequence[Sense], query: str) -> tuple[Alternative, ...]:
         """Return the translations of a word with weights that sum to one; the word itself if it has no senses."""

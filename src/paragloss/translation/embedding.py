@@ -123,15 +123,24 @@ class EmbeddingTranslator:
         return word_ids
 
     def _find_nearest(self, rows: Floats, source: str, to: str) -> list[tuple[Alternative, ...]]:
-        """Return the nearest words for each word of a query by eq. 5.2, with weights that sum to one.
+        """Find the nearest words of another language for each word of a query.
+
+        An answer scores by its similarity to the word and, with less weight, to the other words of the query (eq. 5.2
+        of Liu's thesis).
 
         :param rows: (words, dim) unit vectors of the query's words
+        :param source: the language of the query
+        :param to: the language of the answers
+        :return: for each word of the query its answers, best first, with weights that sum to one
         """
         target = self._read_words(to)
-        cosine = (target.answers @ rows.T).T  # (words, answers); computed transposed, so that answers are read in order
+        # Computed transposed, so that answers are read in order.
+        similarities = (target.answers @ rows.T).T  # (words, answers)
         if self.csls:
-            cosine = 2 * cosine - self._compute_hubness(source, to)
-        scores = (self.major - self.context) * cosine + self.context * cosine.sum(axis=0)
+            similarities = 2 * similarities - self._compute_hubness(source, to)
+        similarities_to_query = similarities.sum(axis=0)  # (answers,)
+        # The sum has the word itself too, hence the difference of the factors.
+        scores = (self.major - self.context) * similarities + self.context * similarities_to_query
         return [self._select_best(word_scores, target) for word_scores in scores]
 
     def _select_best(self, scores: Floats, target: _LanguageWords) -> tuple[Alternative, ...]:

@@ -57,13 +57,14 @@ def _add_spellings(clause: Translation, source: str, target: str) -> Translation
 def _compute_share(
     clause: Translation, source: str, target: str, unknown_share: float, capitalized_share: float
 ) -> float:
-    """Return the share of the weight of a word's clause that is given to alternatives for a name.
+    """Return the share of a word's weight that goes to what the word may be called if it is a name.
 
-    A phrase, and a translated word without a capital, get 0: they are no names. Where both languages have one script,
-    in which names mostly stay as they are, the share is reduced.
+    The share is 0 for a phrase, and for a translated word without a capital: they are no names. Where both languages
+    have one script, in which names mostly stay as they are, it is reduced.
 
+    :param clause: the word and its translations
     :param source: the language of the word
-    :param target: the language of the alternatives
+    :param target: the language of the translations
     :param unknown_share: the share of a word without translations
     :param capitalized_share: the share of any other word with a capital
     """

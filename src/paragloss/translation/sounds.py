@@ -37,9 +37,13 @@ class _SoundTables(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str, float], ...]:
-    """Return the consonants that a word may have in another language, likeliest first, with shares that sum to one.
+    """List the consonants that a name may be written with in another language, by which it is found there.
 
-    There are none for a word with too few consonants.
+    :param word: the name as it is written.
+    :param source: its language.
+    :param target: the other language.
+    :return: consonants, such as "MRKL", with shares that sum to one, likeliest first; () for a word with too few
+        consonants, which many others share.
     """
     consonants = phonetic_key(word)
     if len(consonants) < MIN_CONSONANTS:
@@ -52,24 +56,24 @@ def list_pronunciations(word: str, source: str, target: str) -> tuple[tuple[str,
 def list_consonant_variants(
     consonants: str, channel: Channel, *, limit: int = _MAX_VARIANTS
 ) -> list[tuple[str, float]]:
-    """Return what consonants may become in another language, with probabilities, likeliest first.
+    """List what the consonants of a name may become in another language, likeliest first, by beam search.
 
-    Found by beam search. Variants that are short, or unlikely relative to the best, are dropped.
-
-    :param consonants: the consonants of a name, such as "MRKL"
-    :param channel: what each consonant may become, with probabilities; one that it lacks stays as it is
-    :param limit: variants kept at each step
+    :param consonants: the consonants of the name, such as "MRKL"
+    :param channel: consonant -> what it may become -> probability; a consonant that it lacks stays as it is
+    :param limit: how many variants of each beginning of the name are kept
+    :return: the variants with their probabilities, without those that are short, or unlikely relative to the best
     """
-    beam = {"": 1.0}  # beginning of a variant -> probability
+    beam = {"": 1.0}  # variants of the beginning of the name -> probability, likeliest first
     for consonant in consonants:
-        extended = _extend_variants(beam, channel.get(consonant, {consonant: 1.0}))
+        outputs = channel.get(consonant, {consonant: 1.0})
+        extended = _extend_variants(beam, outputs)
         beam = dict(sorted(extended.items(), key=lambda item: -item[1])[:limit])
-    variants = [(variant, probability) for variant, probability in beam.items() if len(variant) >= MIN_CONSONANTS]
-    if not variants:
+    long_variants = [(variant, probability) for variant, probability in beam.items() if len(variant) >= MIN_CONSONANTS]
+    if not long_variants:
         return []
-    _, best_probability = variants[0]
-    threshold = _MIN_RELATIVE_PROBABILITY * best_probability
-    return [(variant, probability) for variant, probability in variants if probability >= threshold]
+    _, best_probability = long_variants[0]
+    min_probability = _MIN_RELATIVE_PROBABILITY * best_probability
+    return [(variant, probability) for variant, probability in long_variants if probability >= min_probability]
 
 
 def _extend_variants(variants: Mapping[str, float], outputs: Mapping[str, float]) -> dict[str, float]:
