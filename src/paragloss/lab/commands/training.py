@@ -127,8 +127,9 @@ def _read_one_judged_set(method: str, paths: Sequence[str], judged: Sequence[str
 def _train_aligned(
     method: str, texts_by_flag: dict[str, list[str]], paths: Sequence[str], langs: str, skip_bad: bool, out: str
 ) -> None:
-    """Train a model on aligned texts and save it.
+    """Train a model on aligned texts, which are about the same concepts in several languages, and save it.
 
+    :param method: name of the method, such as "cr5"
     :param texts_by_flag: settings of the method as they were typed
     :param paths: files of aligned texts
     :param langs: languages to learn from, such as "en,fr"; "" for all
@@ -147,11 +148,13 @@ def _train_aligned(
 
 
 def _train_judged(method: str, texts_by_flag: dict[str, list[str]], judged_sets: list[str], out: str) -> None:
-    """Train a model on judgments and save it.
+    """Train a model on judgments, which say how relevant documents are to queries, and save it.
 
+    :param method: name of the method, such as "knrm"
     :param texts_by_flag: settings of the method as they were typed
-    :param judged_sets: each is written QUERIES,DOCUMENTS,JUDGMENTS
+    :param judged_sets: paths of files, each set written QUERIES,DOCUMENTS,JUDGMENTS
     :param out: folder to save the model to
+    :raises InputError: if the method can't learn from judgments, a setting is wrong, or files or the folder are missing
     """
     module = load_method(method)
     if not hasattr(module, "fit_judged"):

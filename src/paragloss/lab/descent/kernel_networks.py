@@ -116,12 +116,14 @@ def score_documents(model: Ranker, queries: Bags, documents: Bags) -> torch.Tens
 
 
 def _compute_features(queries: _PaddedTexts, documents: _PaddedTexts) -> torch.Tensor:
-    """Sum the logarithms of the kernels' soft term frequencies over the terms of a query: (documents, kernels).
+    """Measure how well each document matches its query, by one number for each kernel: K-NRM's features.
 
-    An empty document has features of 0.
+    A kernel counts the words of the document that are about as similar to a query term as its mean says, such as 0.9.
+    The logarithms of these soft counts are added up over the terms of the query.
 
     :param queries: they are repeated in order until there are as many as documents
-    :param documents: a document for each query
+    :param documents: a document for each query, or several times as many: first one for each, then the next for each
+    :return: (documents, kernels), 0 for an empty document
     """
     repetitions = len(documents.counts) // len(queries.counts)
     query_vectors = queries.vectors.repeat(repetitions, 1, 1)  # (documents, query terms, dim)

@@ -509,8 +509,16 @@ class Probabilistic(ClauseSearcher):
 
 
 def _sum_tf(compiled: CompiledQuery, n_docs: int, occurrences: _Occurrences) -> Doubles:
-    """Return the tf of each clause in each field of each document: (n_docs, n_fields, n_clauses)."""
+    """Add up what the occurrences of each clause's words count in each field of each document.
+
+    :param compiled: the query; it knows the field and the clause of each occurrence
+    :param n_docs: how many documents there are
+    :param occurrences: where the documents contain words of the query, and what each occurrence counts
+    :return: (n_docs, n_fields, n_clauses)
+    """
     shape = (n_docs, *compiled.clause_weights.shape)
-    fields, clauses = compiled.fields[occurrences.entries], compiled.clauses[occurrences.entries]
-    cells = np.ravel_multi_index((occurrences.documents, fields, clauses), shape)
-    return np.bincount(cells, occurrences.tf, math.prod(shape)).reshape(shape).astype(np.float64)
+    fields = compiled.fields[occurrences.entries]
+    clauses = compiled.clauses[occurrences.entries]
+    cells = np.ravel_multi_index((occurrences.documents, fields, clauses), shape)  # positions in the flat result
+    flat_tf = np.bincount(cells, occurrences.tf, math.prod(shape))
+    return flat_tf.reshape(shape).astype(np.float64)

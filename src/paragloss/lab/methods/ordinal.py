@@ -470,8 +470,9 @@ def three_part(
         raise ModelError(f"three-part thresholds {tuple(thresholds)}: expected three, such as {THREE_PART_THRESHOLDS}")
     threshold_of_pair = scores.new_tensor(thresholds)[grades]
     should_be_below = grades < 2
-    excess = (scores - threshold_of_pair).where(should_be_below, threshold_of_pair - scores)
-    return excess.clamp(min=0) ** 2
+    distance_above = scores - threshold_of_pair
+    distance_on_wrong_side = distance_above.where(should_be_below, -distance_above).clamp(min=0)
+    return distance_on_wrong_side**2
 
 
 def odds(scores: torch.Tensor, grades: torch.Tensor, thresholds: Sequence[float] = SOSL_THRESHOLDS) -> torch.Tensor:
@@ -533,11 +534,13 @@ def _check_thresholds(thresholds: Sequence[float]) -> None:
 
 
 def _make_task(judged: JudgedCollection, vocabularies: Mapping[str, Vocabulary], device: str, *, ordered: bool) -> Task:
-    """Make a training task of a judged collection: term weights of its texts, and the grades as a matrix.
+    """Turn judged queries and documents into the arrays that towers are trained on.
 
-    :param vocabularies: the words of each language
+    :param judged: queries in one language, documents in another, and grades of pairs of them
+    :param vocabularies: language -> the words that its tower knows
     :param device: of torch
     :param ordered: whether the towers read terms in the order of the text; otherwise texts are means of their terms
+    :return: the queries, the documents, and a matrix of grades with a row for each query
     """
     from paragloss.lab.descent import graded
     from paragloss.lab.descent.towers import list_terms_in_order

@@ -192,9 +192,10 @@ def _pair_texts(counted: Mapping[str, CountedTexts], rng: np.random.Generator) -
 
 
 def _link_circles(concepts: Integers) -> tuple[Integers, Integers]:
-    """Pair each text with the next one of its concept, and the last one with the first.
+    """Pair each text with the next one of its concept, and the last one with the first, as in a circle.
 
     A text alone is not paired, and of two texts only the first is, as the second pair would be the first reversed.
+    Texts of concepts 7, 7, 8, 9, 9, 9 give the pairs 0-1, 3-4, 4-5 and 5-3.
 
     :param concepts: (texts,) the concept of each text, those of one concept side by side
     :return: positions of the left and the right texts, (pairs,) each
