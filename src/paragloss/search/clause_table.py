@@ -537,14 +537,22 @@ class _TableBuilder:
         return entries.select(useful[entries.ids[useful].argsort(kind="stable")])
 
     def _split_field_weights(self, field_weights: Mapping[str, float]) -> tuple[Doubles, Doubles]:
-        """Return how much an occurrence in each field counts for the title and for the body; (n_fields,) each."""
-        homes = [HOME_FIELDS.get(field, field) for field in self.layout.fields]
-        is_title = np.array([home == "title" for home in homes])
+        """Return how much an occurrence in each field counts for the title and for the body; (n_fields,) each.
+
+        Each field counts for one of the two, and for the other it has 0.
+
+        :param field_weights: how much an occurrence in a field counts, by the field's name; others are not searched.
+        """
         weights = dict(field_weights)
-        if weights.get("text"):
+        if weights.get("text"):  # documents' translations are searched where their text is
             weights[translation_field(self.source_language)] = 1.0
-        factors = np.array([weights.get(home, 0.0) for home in homes])
-        return np.where(is_title, factors, 0.0), np.where(is_title, 0.0, factors)
+        # Parts of compounds have fields of their own, which count as the field that the compounds are in.
+        counted_fields = [HOME_FIELDS.get(field, field) for field in self.layout.fields]
+        is_title = np.array([field == "title" for field in counted_fields])
+        factors = np.array([weights.get(field, 0.0) for field in counted_fields])
+        title_factors = np.where(is_title, factors, 0.0)
+        body_factors = np.where(is_title, 0.0, factors)
+        return title_factors, body_factors
 
     def _make_request(self, entries: _Entries, body_weights: Doubles) -> SparseVector:
         """Return the sparse vector by which the store finds candidates; weights of entries with equal ids are added.
